@@ -10,7 +10,7 @@ import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 
 const GRID = { dims: [100, 100], parameters: 32 };
-/** Batches of a round: both sizes offer as many members. */
+/** Batches of a round: both sizes have the same number of members in total. */
 const BATCHES = [
   { batch: 1_024, batches: 256 },
   { batch: 65_536, batches: 4 },
@@ -20,7 +20,7 @@ const OURS = {
   "typed-arrays": new URL("./archive/typed-arrays.ts", import.meta.url),
 };
 
-/** What is trained while the archive's share is told. */
+/** Trainings whose archive share is measured. */
 const GENERATIONS: readonly { readonly name: string; readonly input: GenerationCase }[] = [
   {
     name: "generation arm 1024",
@@ -85,7 +85,7 @@ export const benchArchive: Bench = async function* benchArchive(context) {
   }
 };
 
-/** A contender that cannot be had, with the reason. */
+/** A contender that is not available, with the reason. */
 function refuse(error: unknown): Contender<ArchiveCase> {
   return async () => {
     throw error;

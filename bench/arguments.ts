@@ -11,7 +11,7 @@ export type Arguments =
     }
   | { readonly kind: "mistake"; readonly sentence: string };
 
-/** Fewer rounds make no median worth printing. */
+/** Fewer rounds give no useful median. */
 const MIN_ROUNDS = 5;
 
 const OPTIONS = {

@@ -1,12 +1,12 @@
 import type { Entry, Opened } from "./contest.ts";
 import { median } from "../src/stats/distribution/summary.ts";
 
-/** A round lasts this long at least, and one batch in any case. */
+/** Shortest duration of a round, which has at least one batch. */
 const ROUND_MS = 200;
 
 /**
- * An entry whose metric `time` is that of one of `count` pieces of work, in milliseconds: `run(count)`
- * does them back to back and gives the last output in host memory. The median of a round's batches counts.
+ * Entry whose metric `time` is the milliseconds of one of `count` pieces of work: `run(count)` does them back to back
+ * and returns the last output in host memory. The median of a round's batches counts.
  */
 export async function createBatchEntry(
   run: (count: number) => Promise<Float32Array>,

@@ -6,9 +6,9 @@ import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 
 /**
- * Our kernels, at the variant and axes that are fastest here, against one thread of the processor. Timed is
- * the same for all: inputs lie where the contender computes, `runs` runs are done back to back and the last
- * outputs are in host memory at the end. Compiling and choosing come before.
+ * Our kernels, at the fastest variant and axes here, against one thread of the processor. All are timed alike: inputs
+ * are where the contender computes, `runs` runs are done back to back, and the last outputs end in host memory.
+ * Compiling and choosing are not timed.
  */
 export function benchAgents(cases: readonly { readonly name: string; readonly input: StreamCase }[]): Bench {
   return async function* run(context) {

@@ -15,9 +15,8 @@ const PEERS = {
 } as const;
 
 /**
- * Our kernel, as tuning finds it here, against WebGPU peers on the same adapter and against what the
- * processor does without one. What a round is stands in each case's `mode`;
- * compiling, choosing and bringing weights come before.
+ * Our tuned kernel against WebGPU peers on the same adapter, and against the processor. Each case's `mode` defines a
+ * round; compiling, choosing and loading weights are not timed.
  */
 export function benchKernel(cases: readonly { readonly name: string; readonly input: KernelCase }[]): Bench {
   return async function* run(context) {

@@ -1,19 +1,19 @@
 import type { Row } from "./row.ts";
 
 export interface BenchContext {
-  /** The name that was asked for. */
+  /** Name of the requested bench. */
   readonly bench: string;
   readonly rounds: number;
-  /** Tells a person how far the bench is. */
+  /** Reports the bench's progress to a person. */
   readonly say: (text: string) => void;
 }
 
-/** Measures, and gives each row when it is known. Throws where ours itself fails. */
+/** Measures, and yields each row once it is known. Throws where our own contender fails. */
 export type Bench = (context: BenchContext) => AsyncGenerator<Row>;
 
 interface BenchEntry {
   readonly description: string;
-  /** Loaded when it is run, so that listing needs nothing that is installed. */
+  /** Loaded when it is run, so that listing needs no installed packages. */
   readonly load: () => Promise<Bench>;
 }
 

@@ -2,8 +2,8 @@ import { checkOutputs } from "../src/gpu-runner/kernels/benchmark/check-output.t
 import { type KernelAtShape, referencesOf, SEED, specOf } from "./kernel-at-shape.ts";
 
 /**
- * Throws where an output is not the kernel's, by its own f64 reference and tolerance, whoever computed
- * it. Of a kernel with several, `joined` holds them behind each other, in the references' order.
+ * Throws where an output is not the kernel's, by its own f64 reference and tolerance. For a kernel with several
+ * outputs, `joined` concatenates them in the references' order.
  */
 export async function checkAgainstReference(input: KernelAtShape, joined: Float32Array): Promise<void> {
   const references = referencesOf(input);

@@ -1,9 +1,9 @@
-/** Opens an entry, and leaves nothing behind where that fails: nobody could close it. */
+/** Opens an entry, and cleans up where that fails: its caller could not close it. */
 export async function closeOnError<Opened>(open: () => Promise<Opened>, close: () => Promise<void>): Promise<Opened> {
   try {
     return await open();
   } catch (error) {
-    await close().catch(() => {}); // What failed first is what matters.
+    await close().catch(() => {}); // The first failure matters.
     throw error;
   }
 }

@@ -1,25 +1,25 @@
 import type { BenchContext } from "./benches.ts";
 import { createRow, type Metric, type PeerResult, type Row } from "./row.ts";
 
-/** What a contender tells when it is ready for a case. */
+/** Report of a contender that is ready for a case. */
 export interface Opened {
-  /** What it computes in this case, to be compared before anything is timed. */
+  /** Its output in this case, compared before anything is timed. */
   readonly output: Float32Array;
-  /** The adapter that it runs on, where it can tell. */
+  /** Adapter that it runs on, where it is known. */
   readonly adapter: string | null;
-  /** What may interest a person, such as the settings that were chosen. */
+  /** Details for people, such as the chosen settings. */
   readonly note?: string;
 }
 
 /** A contender made ready for one case. */
 export interface Entry {
   readonly opened: Opened;
-  /** One round: a value for each metric. A peer may have some of them only; where ours has none, there is no row. */
+  /** One round: a value for each metric. A peer may lack some of them; a metric that ours lacks has no row. */
   measure(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
-/** Makes itself ready for a case, warmed up; throws where it cannot run here. */
+/** Prepares itself for a case, warmed up; throws where it cannot run here. */
 export type Contender<Case> = (input: Case) => Promise<Entry>;
 
 export interface Contest<Case> {
@@ -35,15 +35,14 @@ export interface Contest<Case> {
 interface Peer {
   readonly name: string;
   readonly rounds: Readonly<Record<string, number>>[];
-  /** Null once it is out. */
+  /** Null once it has dropped out. */
   entry: Entry | null;
   reason: string;
 }
 
 /**
- * Case by case: all contenders are made ready, their outputs checked, and then they take turns, one
- * round each. A peer that cannot run or is wrong is out, with the reason in its rows; where ours is,
- * the contest fails.
+ * Runs each case: all contenders are prepared and their outputs checked, then they take turns, one round each. A peer
+ * that cannot run or is wrong drops out, with the reason in its rows; if ours does, the contest fails.
  */
 export async function* runContest<Case>(contest: Contest<Case>, context: BenchContext): AsyncGenerator<Row> {
   for (const { name, input } of contest.cases) {
@@ -140,7 +139,7 @@ function* createRows(
 ): Generator<Row> {
   const valuesOf = (all: readonly Readonly<Record<string, number>>[]) =>
     all.map((values) => values[metric[0]] ?? Number.NaN);
-  // Where ours cannot tell, there is nothing to compare.
+  // Without a value of ours there is nothing to compare.
   if (rounds[0] !== undefined && !(metric[0] in rounds[0])) return;
   const ours = valuesOf(rounds);
   if (metric[1].oursOnly) yield createRow(row, metric, ours, null);
@@ -155,6 +154,6 @@ function* createRows(
 
 function explain(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-  // Where a missing package was looked for is this machine's business.
+  // The search path of a missing package is specific to this machine.
   return line.replace(/ imported from .*/, "").slice(0, 200);
 }

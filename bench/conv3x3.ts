@@ -10,7 +10,7 @@ const layer = (batch: number, size: number, channels: number, filters: number, r
   } as const,
 });
 
-/** Layers as networks for pictures have them, from the first on three colours to deep ones, and odd channels. */
+/** Typical layers of image networks, from the first on three colours to deep ones, and odd channels. */
 export const benchConv3x3 = benchKernel([
   layer(1, 32, 3, 32, 8),
   layer(1, 28, 64, 64, 1),

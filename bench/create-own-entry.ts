@@ -8,8 +8,8 @@ import { KernelCall } from "./kernel-call.ts";
 import { describeChoice, type OwnGpu } from "./own-gpu.ts";
 
 /**
- * A choice of ours through the product's own dispatch, as an entry whose metric `time` is that of one of
- * `runs` runs: a batch uploads the inputs that `fresh` names, and ends with all outputs in host memory.
+ * A choice of ours through the product's own dispatch, as an entry whose metric `time` is that of one of `runs` runs: a
+ * batch uploads the inputs named by `fresh`, and ends with all outputs in host memory.
  */
 export async function createOwnEntry(
   own: OwnGpu,

@@ -4,12 +4,12 @@ import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } fr
 import { promisify } from "node:util";
 
 /** Packages whose versions a result depends on. */
-const TELLING = ["assemblyscript", "webgpu", "@sparticuz/chromium", "onnxruntime-node", "miniflare"];
+const VERSIONED = ["assemblyscript", "webgpu", "@sparticuz/chromium", "onnxruntime-node", "miniflare"];
 
-/** What a result has to be read with: date, machine, how busy it was, and versions. */
+/** Context of a result: date, machine, its load, and versions. */
 export async function describeMachine(): Promise<Record<string, unknown>> {
   const [project, peers] = await Promise.all(["../package.json", "package.json"].map(readDependencies));
-  const telling = TELLING.map((name) => [name, project?.[name]]);
+  const versions = VERSIONED.map((name) => [name, project?.[name]]);
   return {
     date: new Date().toISOString(),
     cpu: cpus()[0]?.model.trim() ?? "unknown",
@@ -18,7 +18,7 @@ export async function describeMachine(): Promise<Record<string, unknown>> {
     os: `${type()} ${release()} ${arch()}`,
     loadAverage: loadavg()[0],
     commit: await readCommit(),
-    versions: { node: process.version, ...Object.fromEntries(telling), ...peers },
+    versions: { node: process.version, ...Object.fromEntries(versions), ...peers },
   };
 }
 
@@ -27,7 +27,7 @@ async function readDependencies(file: string): Promise<Record<string, string>> {
   return (manifest as { dependencies: Record<string, string> }).dependencies;
 }
 
-/** Null where this is no clone. */
+/** Null outside a clone. */
 function readCommit(): Promise<string | null> {
   return promisify(execFile)("git", ["rev-parse", "--short", "HEAD"], { cwd: import.meta.dirname }).then(
     ({ stdout }) => stdout.trim(),

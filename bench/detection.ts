@@ -15,10 +15,10 @@ const SERIES_A_ROUND = 2;
 const FIRST_JUDGED_SEED = 1_000_000;
 const SEEDS_A_CASE = 1_000;
 
-/** Ours and three peers on series whose changes are known, each of which they see grow point by point. */
+/** Ours and three peers on series with known changes, which they see grow point by point. */
 export const benchDetection: Bench = async function* benchDetection({ bench, rounds, say }) {
   const context = { bench, rounds, device: cpus()[0]?.model.trim() ?? "unknown", software: false };
-  const missing = await installOtava(say).then(() => null, tellReason);
+  const missing = await installOtava(say).then(() => null, describeReason);
   const byGroup = new Map<string, (readonly Contender[])[]>();
   const same: boolean[] = [];
   for (const [at, { name, group, recipe }] of DETECTION_CASES.entries()) {
@@ -26,7 +26,7 @@ export const benchDetection: Bench = async function* benchDetection({ bench, rou
     const series = Array.from({ length: rounds * SERIES_A_ROUND }, (_, index) =>
       generateSeries(recipe, FIRST_JUDGED_SEED + at * SEEDS_A_CASE + index),
     );
-    const otava = missing ?? (await playOtava(series.map(({ values }) => values)).catch(tellReason));
+    const otava = missing ?? (await playOtava(series.map(({ values }) => values)).catch(describeReason));
     if (!("reason" in otava)) same.push(...series.flatMap(({ values }, index) => areSame(values, otava[index] ?? [])));
     const contenders = playAll(series, otava);
     yield* createScoreRows({ ...context, case: name }, contenders);
@@ -38,7 +38,7 @@ export const benchDetection: Bench = async function* benchDetection({ bench, rou
   yield createRow({ ...context, case: "all" }, ["same as otava", { unit: "share", better: "higher" }], [share], null);
 };
 
-function tellReason(error: unknown): { readonly reason: string } {
+function describeReason(error: unknown): { readonly reason: string } {
   return { reason: (error as Error).message };
 }
 
@@ -81,7 +81,7 @@ function scoreReports({ values, changes }: GeneratedSeries, reports: readonly Re
   return scoreAlarms(reports, changes, values.length);
 }
 
-/** By length: whether our change points are the same. */
+/** Whether our change points are the same, by length. */
 function areSame(values: Float64Array, answers: Answers): readonly boolean[] {
   return grow(values).map((seen, at) => {
     const ours = findChangePoints(seen).map(({ index }) => index);

@@ -1,4 +1,4 @@
-/** What is used of DuckDB: the package is not there until the first bench installs it. */
+/** The used part of DuckDB: the package is missing until the first bench installs it. */
 declare module "@duckdb/node-api" {
   export const INTEGER: unique symbol;
   export const BIGINT: unique symbol;

@@ -11,7 +11,7 @@ import { inProcess } from "./process-contender.ts";
 const OURS = new URL("./edge-wasm/ours.ts", import.meta.url);
 const ORT_WEB = new URL("./edge-wasm/ort-web-wasm.ts", import.meta.url);
 
-/** By parameters. */
+/** Networks by their number of parameters. */
 const NETWORKS: Readonly<Record<string, readonly number[]>> = {
   "5 K": [8, 64, 64, 4],
   "10 K": [16, 88, 88, 8],
@@ -24,8 +24,8 @@ const NETWORKS: Readonly<Record<string, readonly number[]>> = {
 const METRICS = { time: { unit: "ms", better: "lower" } } as const;
 
 /**
- * Dense networks as the Worker computes them, one row at a time: its program in Node, with weights of four bytes and
- * of one, and the Worker itself, against ONNX Runtime's WebAssembly in Node.
+ * Dense networks as the Worker computes them, one row at a time: its program in Node, with weights of four bytes and of
+ * one, and the Worker itself, against ONNX Runtime's WebAssembly in Node.
  */
 export const benchEdgeWasm: Bench = async function* benchEdgeWasm(context) {
   const say = (text: string) => context.say(`${context.bench}: ${text}`);
@@ -45,7 +45,7 @@ export const benchEdgeWasm: Bench = async function* benchEdgeWasm(context) {
     }
     const ours = inWorkerd(stack);
     yield* runContest({ ...shared, cases: cases("workerd", "fp32"), ours, check: checkOutput }, context);
-    // The edge has none of the smaller ones with weights of one byte.
+    // The edge has no one-byte weights of the smaller networks.
     const large = cases("workerd", "int8").filter(({ input }) => (input.widths[1] ?? 0) >= 150);
     yield* runContest({ ...shared, cases: large, ours, check: checkOutput }, context);
   } finally {

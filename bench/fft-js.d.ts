@@ -1,4 +1,4 @@
-/** What is used of fft.js: the package is not there until the first bench installs it. */
+/** The used part of fft.js: the package is missing until the first bench installs it. */
 declare module "fft.js" {
   export default class FFT {
     constructor(size: number);

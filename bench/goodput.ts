@@ -35,9 +35,8 @@ const PEERS = {
 };
 
 /**
- * Answers in budget under one trace that no contender can slow down: the whole product, its scheduler
- * alone behind the same HTTP server as the peers, four peers, and an upper bound of what any schedule
- * reaches that knows the trace beforehand.
+ * Answers in budget under one trace that no contender can slow down: the whole product, its scheduler alone behind the
+ * same HTTP server as the peers, four peers, and an upper bound for any schedule that knows the trace beforehand.
  */
 export const benchGoodput: Bench = async function* benchGoodput(context) {
   const say = (text: string) => context.say(`${context.bench}: ${text}`);
@@ -46,7 +45,7 @@ export const benchGoodput: Bench = async function* benchGoodput(context) {
   try {
     for (const model of MODELS) {
       say(`placing ${model}`);
-      // The policy is dense: it has a place at the edge, too.
+      // The policy is dense, so the edge serves it too.
       await stack.place(model, writeModel(model), model === "policy" ? "edge-wasm" : "ort-cpu");
     }
     const target = { url: stack.url, key: stack.key };
@@ -65,7 +64,7 @@ export const benchGoodput: Bench = async function* benchGoodput(context) {
 
 type Known = Awaited<ReturnType<typeof measureBefore>>;
 
-/** What the loads are made of, and the outputs that all have to have. */
+/** Rows of the loads, and the required outputs. */
 async function measureBefore(say: BenchContext["say"]) {
   const server = await startPolicy("fifo");
   const sender = new FrameSender({ url: server.url, key: "" });

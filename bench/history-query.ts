@@ -28,8 +28,8 @@ const BYTES_PER_MB = 1e6;
 const SIZE = { unit: "MB", better: "lower" } as const;
 
 /**
- * Questions about a year of a million points in a thousand series, to the product over HTTP, which has rollups,
- * and to peers that hold each sample as a row. `isBeside` adds inferences while one of the questions loops.
+ * Queries over a year of a million points in a thousand series, to the product over HTTP, which has rollups, and to
+ * peers that hold each sample as a row. `isBeside` adds inferences while one of the queries loops.
  */
 export function benchHistoryQuery(samplesPerPoint: number, isBeside: boolean): Bench {
   return async function* benchHistory(context) {
@@ -65,14 +65,14 @@ export function benchHistoryQuery(samplesPerPoint: number, isBeside: boolean): B
   };
 }
 
-/** All that is filled and runs. */
+/** Prepared stores and running processes. */
 interface Filled {
   readonly isBeside: boolean;
   readonly year: MeasuredYear;
   readonly prepared: PreparedHistory;
   readonly stack: Stack;
   readonly samples: D1Host;
-  /** DuckDB's file, which is filled when it is first asked. */
+  /** DuckDB's file, which is filled on first use. */
   readonly duckdb: string;
 }
 

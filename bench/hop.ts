@@ -13,7 +13,7 @@ import { readParts } from "./hop/read-parts.ts";
 import { startStack } from "./hop/start-stack.ts";
 import type { Row } from "./row.ts";
 
-/** Floats in the payload, which goes out and comes back. */
+/** Floats in the payload, which is sent and returned. */
 const SIZES = [
   { name: "1 KB", elements: 256 },
   { name: "100 KB", elements: 25_600 },
@@ -22,7 +22,7 @@ const SIZES = [
 const MS = { unit: "ms", better: "lower" } as const;
 const OURS_ONLY = { ...MS, oursOnly: true } as const;
 
-/** Of a stream; the parts are means over a round, since the edge's clock has steps of 1 ms: only the mean of many tells more. */
+/** Metrics of a stream; the parts are means over a round, since the edge's clock has steps of 1 ms. */
 const STREAM_METRICS = {
   p50: MS,
   p99: MS,
@@ -47,9 +47,9 @@ const ARRIVALS_METRICS = {
 };
 
 /**
- * Inferences in raw frames as a client sees them: through the edge to a runner's process and its device's
- * process, or with a ticket to the runner itself; against a bare Node server that holds the same backend,
- * and the same behind a plain proxy. The network does next to nothing (Neg), so what differs is the way.
+ * Inferences in raw frames as a client sees them: through the edge to a runner's process and its device's process, or
+ * with a ticket to the runner itself; against a bare Node server with the same backend, and the same behind a plain
+ * proxy. The network is trivial (Neg), so the way makes the difference.
  */
 export const benchHop: Bench = async function* benchHop(context) {
   const gc = await GcLog.open();

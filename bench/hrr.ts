@@ -8,9 +8,9 @@ import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 
 /**
- * Binding of pairs of vectors in f32: `256x64` are 64 pairs of 256 values in one call. A call starts with
- * the vectors in the caller's memory and ends with all results there: ours uploads and reads back, the
- * assembly copies into and out of its memory. Compiling, choosing and tables of roots come before.
+ * Binding of pairs of vectors in f32: `256x64` are 64 pairs of 256 values in one call. A call starts and ends with its
+ * data in the caller's memory: ours uploads and reads back, the assembly copies into and out of its memory. Compiling,
+ * choosing and tables of roots are not timed.
  */
 const CASES: readonly HrrCase[] = [256, 1024, 8192].flatMap((dimension) =>
   [1, 64, 1024].map((pairs) => ({ dimension, pairs })),

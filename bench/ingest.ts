@@ -19,7 +19,7 @@ const KILL_METRICS = {
   failedAttempts: { unit: "requests", better: "lower", oursOnly: true },
 } as const;
 
-/** Points into D1 by reports, against an insert a point; then an edge that is killed while reports come. */
+/** Points into D1 by reports, against one insert for each point; then an edge that is killed during reports. */
 export const benchIngest: Bench = async function* benchIngest(context) {
   const device = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
   await ensureBuilt(ROOT, (text) => context.say(`${context.bench}: ${text}`));
@@ -41,7 +41,7 @@ export const benchIngest: Bench = async function* benchIngest(context) {
   }
   const row = { bench: context.bench, case: "killed while reports come", rounds: context.rounds };
   for (const [name, metric] of Object.entries(KILL_METRICS)) {
-    // Rounds are added up: a median would not tell of one that lost something.
+    // Rounds are added up: a median would hide a single loss.
     const sum = killed.reduce((total, each) => total + each[name as keyof Killed], 0);
     yield createRow({ ...row, device: device.name, software: device.software }, [name, metric], [sum], null);
   }

@@ -8,14 +8,14 @@ const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const LOCK = new URL(".installing", import.meta.url);
 const MODULES = new URL("node_modules", import.meta.url);
 const LOCKFILE = new URL("package-lock.json", import.meta.url);
-/** npm notes here what it installed last. */
+/** npm's record of its last installation here. */
 const NOTED = new URL("node_modules/.package-lock.json", import.meta.url);
 const RETRY_MS = 500;
 
 /**
- * Installs the peers by their lockfile, once; a second process that comes meanwhile waits. A failure
- * is only told: the benches report every peer that is not there. Nothing is installed through a link,
- * since npm would first empty a folder that another checkout uses.
+ * Installs the peers by their lockfile, once; a second process waits meanwhile. A failure is only logged: the benches
+ * report every missing peer. Nothing is installed through a link, since npm would first empty a folder that another
+ * checkout uses.
  */
 export async function installPeers(say: (text: string) => void): Promise<void> {
   if (await isInstalled()) return;
@@ -66,7 +66,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Null when all went well, else what npm said; the npm that runs us is preferred to one on the path. */
+/** Null on success, else npm's output; the npm that runs us is preferred to one on the path. */
 async function runNpm(args: readonly string[]): Promise<string | null> {
   const npm = process.env["npm_execpath"];
   const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]];

@@ -10,9 +10,9 @@ const OPTIONS = {
 };
 
 /**
- * An AssemblyScript source as a program that runs. `Exports` is what the source exports. What it takes with
- * `heap.alloc` is never freed, and views of `memory` end where that grows it. Throws with what the
- * compiler says. Sources end in `.as`, so that TypeScript leaves them alone.
+ * An AssemblyScript source as a running program with the `Exports` of the source. Memory from `heap.alloc` is never
+ * freed, and views of `memory` end when it grows. Throws with the compiler's messages. Sources end in `.as`, so that
+ * TypeScript ignores them.
  */
 export async function instantiateAssembly<Exports>(
   source: URL,

@@ -1,4 +1,4 @@
-/** All outputs as one, behind each other; their integers are small enough for f32. One of f32 is not copied. */
+/** All outputs concatenated; their integers are small enough for f32. A single f32 output is not copied. */
 export function joinOutputs(outputs: readonly ArrayLike<number>[]): Float32Array {
   const [first] = outputs;
   if (outputs.length === 1 && first instanceof Float32Array) return first;

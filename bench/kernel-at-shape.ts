@@ -1,7 +1,7 @@
 import type { KernelArrays, KernelReference, KernelShape, KernelSpec } from "../kernels/kernel-spec.ts";
 import { KERNELS } from "../kernels/registry.ts";
 
-/** What a case of a bench computes, whoever does it. */
+/** Work of a bench's case, the same for every contender. */
 export interface KernelAtShape {
   readonly kernel: string;
   readonly shape: KernelShape;
@@ -15,12 +15,12 @@ export function specOf({ kernel }: KernelAtShape): KernelSpec {
   return spec;
 }
 
-/** What every contender computes with, dense and row-major, by the names of the kernel's bindings. */
+/** Inputs of every contender, dense and row-major, by the names of the kernel's bindings. */
 export function inputsOf(input: KernelAtShape): KernelArrays {
   return specOf(input).generate(input.shape, SEED);
 }
 
-/** The right answer, one reference for each output. */
+/** Correct answer, one reference for each output. */
 export function referencesOf(input: KernelAtShape): KernelReference[] {
   const reference = specOf(input).reference(inputsOf(input), input.shape);
   return [reference, ...(reference.others ?? [])];

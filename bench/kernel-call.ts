@@ -4,7 +4,7 @@ import type { KernelContext, PreparedKernel } from "../src/gpu-runner/kernels/di
 import { readPieces } from "../src/gpu-runner/devices/gpu/readback.ts";
 import { RunForecast } from "../src/gpu-runner/devices/gpu/wait-for-gpu.ts";
 
-/** A prepared kernel as it is asked for answers: runs and the readback of its outputs are one submission. */
+/** Calls of a prepared kernel: runs and the readback of its outputs are one submission. */
 export class KernelCall {
   readonly #context: KernelContext;
   readonly #kernel: PreparedKernel;
@@ -22,7 +22,7 @@ export class KernelCall {
     });
   }
 
-  /** Runs back to back, and gives the outputs as the last run left them, dense. */
+  /** Runs back to back, and returns the dense outputs of the last run. */
   async run(runs: number): Promise<KernelArray[]> {
     const { device, pool } = this.#context;
     const startedAt = performance.now();

@@ -11,7 +11,7 @@ interface NamedCase extends LearningCase {
   readonly name: string;
   /** Generations within which the reference reaches its target. */
   readonly knownGenerations?: number;
-  /** Return that was published for the same algorithm, and by whom. */
+  /** Published return of the same algorithm, and its source. */
   readonly known?: { readonly name: string; readonly value: number };
   readonly seeds?: number;
 }
@@ -24,7 +24,7 @@ const BALANCE = {
   everyGenerations: 1,
   stopAt: 475,
 };
-/** From near rest; the target is where the environment counts as solved. */
+/** Starts near rest; the target is the environment's threshold for solved. */
 const SWING_UP = {
   environment: "cartpole-swing-up",
   network: { kind: "mlp", hidden: [16], outputActivation: "tanh" },
@@ -41,12 +41,12 @@ const SEP_CMA_ES = { name: "sep-cma-es", population: 32, sigma: 0.5 };
 const GENETIC = { name: "genetic", population: 256 };
 const SPECIES = { name: "species", population: 150 };
 const GRAPH = { kind: "graph" };
-/** No error reaches ½ above this return: all four answers are on the right side. */
-const TELL_APART = { environment: "xor", generations: 100, episodes: 1, everyGenerations: 1, stopAt: 3.75 };
+/** Above this return every error is below ½: all four answers are on the right side. */
+const XOR_TASK = { environment: "xor", generations: 100, episodes: 1, everyGenerations: 1, stopAt: 3.75 };
 const TWO_LAYERS = { kind: "mlp", hidden: [4], outputActivation: "sigmoid" };
-/** What a policy that always says ½ comes to. */
+/** Return of a policy that always answers ½. */
 const UNDECIDED = { name: "undecided-policy", value: 3 };
-/** What a policy that acts at random comes to on average. */
+/** Mean return of a random policy. */
 const AT_RANDOM = { name: "random-policy", value: 22.35 };
 
 const CASES: readonly NamedCase[] = [
@@ -55,14 +55,14 @@ const CASES: readonly NamedCase[] = [
   { ...BALANCE, name: "cartpole sep-cma-es 32", algorithm: SEP_CMA_ES, knownGenerations: 20 },
   { ...BALANCE, name: "cartpole genetic 256", algorithm: GENETIC },
   { ...BALANCE, name: "cartpole species 150", network: GRAPH, algorithm: SPECIES },
-  { ...TELL_APART, name: "xor genetic 256", network: TWO_LAYERS, algorithm: GENETIC },
+  { ...XOR_TASK, name: "xor genetic 256", network: TWO_LAYERS, algorithm: GENETIC },
   // The slowest of Stanley and Miikkulainen's 100 runs (2002, section 4.1).
-  { ...TELL_APART, name: "xor species 150", network: GRAPH, algorithm: SPECIES, knownGenerations: 90, seeds: 50 },
+  { ...XOR_TASK, name: "xor species 150", network: GRAPH, algorithm: SPECIES, knownGenerations: 90, seeds: 50 },
   { ...BALANCE, name: "cartpole openes 64, shuffled", algorithm: OPENES, shuffled: true, known: AT_RANDOM },
   { ...BALANCE, name: "cartpole sep-cma-es 32, shuffled", algorithm: SEP_CMA_ES, shuffled: true, known: AT_RANDOM },
   { ...BALANCE, name: "cartpole genetic 256, shuffled", algorithm: GENETIC, shuffled: true, known: AT_RANDOM },
   {
-    ...TELL_APART,
+    ...XOR_TASK,
     name: "xor species 150, shuffled",
     network: GRAPH,
     algorithm: SPECIES,
@@ -72,7 +72,10 @@ const CASES: readonly NamedCase[] = [
   { ...SWING_UP, name: "swing-up easy sep-cma-es 64", algorithm: { ...SEP_CMA_ES, population: 64 } },
 ];
 
-/** Whether, and how fast, the algorithms learn what is known to be learnt by them; and nothing where there is nothing. */
+/**
+ * Whether, and how fast, the algorithms learn tasks that they are known to learn; and that they learn nothing from
+ * shuffled fitness.
+ */
 export const benchLearning: Bench = async function* benchLearning({ bench, rounds, say }) {
   const device = `${cpus()[0]?.model.trim() ?? "unknown"}, ${availableParallelism()} threads`;
   for (const chosen of CASES) {
@@ -80,7 +83,7 @@ export const benchLearning: Bench = async function* benchLearning({ bench, round
     const learnt: Learnt[] = [];
     for (let seed = 1; seed <= seeds; seed++) {
       learnt.push(await learn(chosen, seed));
-      say(`${chosen.name}, seed ${seed}: ${tell(learnt.at(-1)!)}`);
+      say(`${chosen.name}, seed ${seed}: ${describeLearnt(learnt.at(-1)!)}`);
     }
     yield* createRows({ bench, case: chosen.name, rounds: seeds, device, software: false }, chosen, learnt);
   }
@@ -92,7 +95,7 @@ function createRows(context: RowContext, chosen: NamedCase, learnt: readonly Lea
   const reference = knownGenerations === undefined ? null : { name: "reference", values: [knownGenerations] };
   const published = known === undefined ? null : { name: known.name, values: [known.value] };
   const share = solved.filter((at) => at !== null && at <= (knownGenerations ?? generations)).length / solved.length;
-  // The best of many that learnt nothing would be good by luck.
+  // The best of many policies that learnt nothing would be good by chance.
   const fresh = learnt.map((each) => (chosen.shuffled === true ? each.last : each.fresh));
   const higher = { better: "higher" } as const;
   const rows = [
@@ -105,7 +108,7 @@ function createRows(context: RowContext, chosen: NamedCase, learnt: readonly Lea
     ),
   ];
   if (chosen.stopAt === undefined || chosen.shuffled === true) return rows;
-  // A seed that never got there counts as one that did after the last generation.
+  // An unsolved seed counts as solved after the last generation.
   const until = solved.map((at) => at ?? generations);
   return [
     createRow(context, ["generations", { unit: "generations", better: "lower" }], until, reference),
@@ -115,6 +118,6 @@ function createRows(context: RowContext, chosen: NamedCase, learnt: readonly Lea
   ];
 }
 
-function tell({ solvedAt, fresh }: Learnt): string {
+function describeLearnt({ solvedAt, fresh }: Learnt): string {
   return `${fresh.toFixed(1)} on fresh episodes, ${solvedAt === null ? "not solved" : `solved after ${solvedAt}`}`;
 }

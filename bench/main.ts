@@ -7,7 +7,7 @@ import { saveResults } from "./save-results.ts";
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Runs what was asked for and gives the exit code: 2 for a wrong command line, 1 where a bench failed. */
+/** Runs the requested benches and returns the exit code: 2 for a wrong command line, 1 where a bench failed. */
 async function main(options: Arguments): Promise<number> {
   switch (options.kind) {
     case "list":
@@ -33,7 +33,7 @@ async function main(options: Arguments): Promise<number> {
   }
 }
 
-/** Rows go out as JSON when they are known, or as one table at the end. */
+/** Rows are printed as JSON once they are known, or as one table at the end. */
 async function runBench(bench: string, { rounds, json, save }: Extract<Arguments, { kind: "run" }>): Promise<void> {
   const machine = await describeMachine();
   const rows: Row[] = [];

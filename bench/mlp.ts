@@ -12,7 +12,7 @@ const network = (batch: number, inputs: number, hidden: number, outputs: number,
   } as const,
 });
 
-/** Whole dense networks with relu between the layers, as policies are asked: observations in, actions out. */
+/** Whole dense networks with relu between the layers, as policies use them: observations in, actions out. */
 export const benchMlp = (batch: number): Bench =>
   benchKernel([
     network(batch, 8, 32, 4, 3),

@@ -4,13 +4,13 @@ import type { Device } from "../src/protocol/fleet/hardware.ts";
 import { pino } from "pino";
 import { fileURLToPath } from "node:url";
 
-/** The adapter that a runner would take here, and the environment in which any process finds it. */
+/** The adapter that a runner would use here, and the environment in which any process finds it. */
 export interface Adapter {
   readonly device: Device;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Where benches unpack the software GPU; kept between runs. */
+/** Folder of the benches' unpacked software GPU; kept between runs. */
 export const CACHE_DIR = fileURLToPath(new URL("../node_modules/.cache/millrace", import.meta.url));
 const LIMIT = { limitMs: 30_000, limitCode: "device-lost" } as const;
 

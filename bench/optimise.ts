@@ -12,7 +12,7 @@ import { type OptimisedModel, readOptimisedModels } from "./optimise/optimised-m
 import { search, type SearchEnd } from "./optimise/search.ts";
 import { createRow, type Metric } from "./row.ts";
 
-/** Of one measurement in searches and passes, and of one in the contest of what they found. */
+/** Duration of one measurement in searches and passes, and in the contest of their results. */
 const TRIAL_MS = 250;
 const CONTEST_MS = 1_000;
 
@@ -21,9 +21,9 @@ const TRIALS: Metric = { unit: "trials", better: "lower" };
 const TIME: Metric = { unit: "ms", better: "lower" };
 
 /**
- * Searches how models are served best by this machine's devices, in turn with passes that measure every configuration
- * of the same space, a search and a pass a round. Then what each search found, what all passes together found best,
- * and what is served without any search are measured anew, in turn.
+ * Searches the best way to serve models on this machine's devices, in turn with passes that measure every configuration
+ * of the same space, a search and a pass a round. Then each search's result, the best of all passes, and the default
+ * are measured again, in turn.
  */
 export const benchOptimise: Bench = async function* benchOptimise(options) {
   for (const model of await readOptimisedModels()) yield* optimise(model, options);
@@ -73,7 +73,7 @@ async function* optimise(model: OptimisedModel, { bench, rounds, say }: BenchCon
   }
 }
 
-/** What a runner is asked for that has the model: the most requests a second, by whatever it has. */
+/** Problem for a runner that has the model: the most requests a second, by any means. */
 const PROBLEM: Pick<OptimisationSpec, "space" | "objective" | "targets" | "standing" | "seed"> = {
   space: {},
   objective: "throughput",

@@ -1,4 +1,4 @@
-/** What is used of ONNX Runtime Web: the package is not there until the first bench installs it. */
+/** The used part of ONNX Runtime Web: the package is missing until the first bench installs it. */
 declare module "onnxruntime-web" {
   export class Tensor {
     constructor(type: "float32", values: Float32Array, shape: readonly number[]);

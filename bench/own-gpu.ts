@@ -11,7 +11,7 @@ import { TuningSpec } from "../src/protocol/jobs/tuning.ts";
 import type { Opened } from "./contest.ts";
 import { SEED } from "./kernel-at-shape.ts";
 
-/** The device that a contender of ours runs kernels on, in its own process. */
+/** Device of our contenders for kernels, in its own process. */
 export interface OwnGpu extends KernelContext {
   readonly gpu: Gpu;
 }
@@ -27,7 +27,7 @@ export async function openOwnGpu(): Promise<OwnGpu> {
   return { gpu, device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
 }
 
-/** What the product's own search takes for a kernel at a shape. */
+/** Choice of the product's own search for a kernel at a shape. */
 export async function tuneChoice(own: OwnGpu, kernel: string, shape: KernelShape): Promise<KernelChoice> {
   const description = await probeGpu(own.gpu, own, "gpu0");
   const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, ...TUNING });
@@ -36,7 +36,7 @@ export async function tuneChoice(own: OwnGpu, kernel: string, shape: KernelShape
   return resolveBenchmark(KERNELS, { kernel, shape, variant }, axes);
 }
 
-/** What a row says of our contender: the device and the kernel's choice. */
+/** Description of our contender in a row: the device and the kernel's choice. */
 export function describeChoice({ gpu }: OwnGpu, { variant, axes }: KernelChoice): Omit<Opened, "output"> {
   const { vendor, architecture, device } = gpu.adapter.info;
   return {

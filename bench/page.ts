@@ -15,9 +15,9 @@ import { plantPoints } from "./page/plant-points.ts";
 const POINTS = 100_000;
 const GAP_S = 60;
 const PERCENTILES = ["p50", "p95", "p99"] as const;
-/** Of the frame in the page at 1,280 pixels. */
+/** Width of the frame in the page at 1,280 pixels. */
 const PLOT_WIDTH_PX = 1_206;
-/** How far outlines of two plots may differ, as a share of the height. */
+/** Largest difference of two plots' outlines, as a share of the height. */
 const OUTLINE_TOLERANCE = 0.05;
 
 const METRICS = {
@@ -53,13 +53,13 @@ export const benchPage: Bench = async function* benchPage(context) {
   }
 };
 
-/** Samples of a point: a slow wave with noise, and what is slower. */
+/** Samples of a point: a slow wave with noise and slower outliers. */
 function valuesOf(place: number): number[] {
   const base = 10 + Math.sin(place / 4_000) + ((place * 7_919) % 1_000) / 2_000;
   return [base, base + 1, base + 1 + ((place * 104_729) % 1_000) / 200];
 }
 
-/** The points as the page gets them. */
+/** The points as the page receives them. */
 async function readBack(client: Client, series: string): Promise<PannedPoints> {
   const pages = [];
   let cursor: string | null | undefined;
@@ -76,7 +76,7 @@ async function readBack(client: Client, series: string): Promise<PannedPoints> {
   };
 }
 
-/** Each outline against the points themselves: the highest of them near each place. */
+/** Checks each outline against the points themselves: the highest of them near each place. */
 function checkOutline({ points, share }: PanCase, outline: Float32Array): void {
   const { timesS, percentiles } = points;
   const highest = percentiles.at(-1)!;

@@ -30,7 +30,7 @@ const CASES = [
   population(1024, 24, 64, 8),
 ];
 
-/** A network of its own for every member, on the adapter and on the processor, against plain JavaScript. */
+/** A separate network for every member, on the adapter and on the processor, against plain JavaScript. */
 export const benchPopulation: Bench = async function* benchPopulation(context) {
   const { device, environment } = await openAdapter();
   const cpu = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };

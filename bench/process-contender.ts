@@ -7,13 +7,13 @@ const OPEN_LIMIT_MS = 300_000;
 const ROUND_LIMIT_MS = 120_000;
 const ERROR_TAIL = 2_000;
 
-/** What the process is asked: to make ready, then for rounds; one at a time. */
+/** Messages to the process: prepare, then rounds; one at a time. */
 export type Question = { readonly type: "open"; readonly input: unknown } | { readonly type: "measure" };
 export type Answer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /**
- * The contender that a module exports as `contender`, in a process of its own: a driver or runtime
- * may end its process, which then is an error here. `environment` is added to this process's.
+ * The contender that a module exports as `contender`, in its own process: a driver or runtime may end its process,
+ * which is reported as an error here. `environment` is added to this process's.
  */
 export function inProcess<Case>(module: URL, environment: Readonly<Record<string, string>>): Contender<Case> {
   return async (input) => {

@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 
 const ERROR_TAIL = 2_000;
 
-/** A Python environment of a bench's own. */
+/** A bench's own Python environment. */
 export interface PythonEnvironment {
-  /** Where it is made. */
+  /** Its folder. */
   readonly folder: URL;
   readonly requirements: URL;
-  /** A file of it that is there once everything is installed, such as `bin/f2py`. */
+  /** A file of it that exists once everything is installed, such as `bin/f2py`. */
   readonly ready: string;
 }
 
-/** Makes it and installs what it requires, once. Throws an Error with the reason where that fails. */
+/** Creates it and installs its requirements, once. Throws an Error with the reason where that fails. */
 export async function installPython(
   { folder, requirements, ready }: PythonEnvironment,
   say: () => void,
@@ -31,7 +31,7 @@ export async function installPython(
 
 /** A program that answers lines of JSON by lines of JSON. */
 export interface PythonProgram {
-  /** Rejects with the last words of a program that ends. */
+  /** Rejects with the last output of a program that ends. */
   readonly ask: (question: unknown) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }

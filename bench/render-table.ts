@@ -1,10 +1,10 @@
 import type { Row } from "./row.ts";
 
 const HEADINGS = ["case", "metric", "ours", "peer", "theirs", "ratio", ""];
-/** Columns of numbers stand flush right. */
+/** Columns of numbers are aligned right. */
 const NUMERIC = new Set([2, 4, 5]);
 
-/** The rows of one bench for people, under a line that says on what and how they were measured. */
+/** Table of one bench's rows for people, under a line with the machine and the kind of measurement. */
 export function renderTable(rows: readonly Row[]): string {
   const [first] = rows;
   if (first === undefined) return "";

@@ -26,7 +26,7 @@ const HIGHER = { unit: "share", better: "higher" } as const;
 const LOWER = { unit: "share", better: "lower" } as const;
 const PER_ACCESS = { unit: "count", better: "lower", oursOnly: true } as const;
 
-/** Migrations between a runner's tiers, what prefetching finds, and what eviction keeps, both against LRU. */
+/** Migrations between a runner's tiers, the hits of prefetching and of eviction, both against LRU. */
 export const benchResidency: Bench = async function* benchResidency(context) {
   const processor = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
   yield* runContest<PrefetchCase>(
@@ -78,7 +78,7 @@ export const benchResidency: Bench = async function* benchResidency(context) {
   }
 };
 
-/** Bytes are kept or they are not: there is no tolerance. */
+/** Stored bytes must be identical: there is no tolerance. */
 function assertSame(expected: Float32Array, output: Float32Array): void {
   if (output.length !== expected.length) throw new Error(`it has ${output.length} numbers, not ${expected.length}`);
   const wrong = output.findIndex((value, index) => value !== expected[index]);

@@ -14,7 +14,7 @@ import { createRow, type Row, type RowContext } from "./row.ts";
 
 const MEMBERS = 4_096;
 const STEPS = { unit: "1/s", better: "higher" } as const;
-/** Environments, and how many episodes ours plays of each member in one evaluation. */
+/** Environments, and our episodes of each member in one evaluation. */
 const CASES = [
   { name: "cartpole", episodes: 8 },
   { name: "acrobot", episodes: 1 },
@@ -26,7 +26,7 @@ const CPU_SIMD = new URL("./rollout/cpu-simd.ts", import.meta.url);
 const WGSL = new URL("./rollout/wgsl.ts", import.meta.url);
 const TYPED_ARRAYS = new URL("./rollout/typed-arrays.ts", import.meta.url);
 
-/** Populations in environments, a network of its own for every member: both backends against three peers. */
+/** Populations in environments, a separate network for every member: both backends against three peers. */
 export const benchRollout: Bench = async function* benchRollout(context) {
   const { device, environment } = await openAdapter();
   const cpu = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
@@ -67,7 +67,7 @@ export const benchRollout: Bench = async function* benchRollout(context) {
   }
 };
 
-/** Rows of all members; gives those of the compared ones. */
+/** Writes the rows of all members; returns those of the compared ones. */
 async function writeWeights(environment: string, file: string): Promise<Float32Array> {
   const spec = environmentNamed(environment);
   const parameters = countParameters(networkOf(spec), spec);
@@ -84,7 +84,7 @@ function refuse(error: unknown): Contender<RolloutCase> {
 
 type Backend = "cpu-simd" | "wgsl";
 
-/** What a backend came to in a case, and a peer: null where it has no value. */
+/** Values of a backend in a case, or of a peer: null where it has none. */
 function valuesOf(rows: readonly Row[], name: string): Readonly<Record<string, number | null>> {
   const own = rows.filter((row) => row.case === name);
   return {
@@ -111,7 +111,7 @@ function* listCase(name: string, contexts: Record<Backend, Omit<RowContext, "cas
   }
 }
 
-/** Geometric means over the cases that a peer has, of each backend and of the better one in each case. */
+/** Geometric means over a peer's cases, of each backend and of the better one in each case. */
 function* listMeans(context: Omit<RowContext, "case">, rows: readonly Row[]) {
   const cases = CASES.map(({ name }) => valuesOf(rows, name));
   const ways = {

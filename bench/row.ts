@@ -1,16 +1,16 @@
 import { median } from "../src/stats/distribution/summary.ts";
 
-/** What a number means: its unit, and whether a lower or a higher one is better. */
+/** Meaning of a number: its unit, and whether a lower or a higher one is better. */
 export interface Metric {
   readonly unit: string;
   readonly better: "lower" | "higher";
-  /** Nothing of a peer compares with it. */
+  /** No peer compares with it. */
   readonly oursOnly?: true;
-  /** Added to both values before the ratio is taken, where zero is an honest value. */
+  /** Added to both values before the ratio, where zero is a valid value. */
   readonly addend?: number;
 }
 
-/** One comparison as it is printed; all values are medians over the rounds. */
+/** One comparison as printed; all values are medians over the rounds. */
 export interface Row {
   readonly bench: string;
   readonly case: string;
@@ -25,19 +25,19 @@ export interface Row {
   readonly rounds: number;
   readonly device: string;
   readonly software: boolean;
-  /** Why there is no ratio. */
+  /** Reason for a missing ratio. */
   readonly reason?: string;
 }
 
-/** What a peer came to: its value in each round, or why it has none. */
+/** Result of a peer: its value in each round, or the reason why it has none. */
 export type PeerResult = { readonly values: readonly number[] } | { readonly reason: string };
 
-/** What rows of one bench and case have in common. */
+/** Fields that rows of one bench and case share. */
 export type RowContext = Pick<Row, "bench" | "case" | "rounds" | "device" | "software">;
 
 const DIGITS = 5;
 
-/** A row from the values of all rounds, ours and those of a peer; no peer where nothing compares. */
+/** A row from the values of all rounds, ours and a peer's; no peer for a metric without comparison. */
 export function createRow(
   { bench, case: name, rounds, device, software }: RowContext,
   [metric, { unit, better, addend = 0 }]: readonly [string, Metric],
@@ -65,7 +65,7 @@ export function createRow(
   };
 }
 
-/** How many times better ours is; null where one of the two is zero and says nothing. */
+/** Factor by which ours is better; null where one of the two is zero and there is no ratio. */
 export function orientRatio(ours: number, theirs: number, better: Metric["better"]): number | null {
   const ratio = better === "lower" ? theirs / ours : ours / theirs;
   return Number.isFinite(ratio) && ratio > 0 ? ratio : null;

@@ -4,7 +4,7 @@ import type { Row } from "./row.ts";
 
 const FOLDER = new URL("results/", import.meta.url);
 
-/** Keeps the rows of one bench: a line about the machine, then a line a row. Gives the file's path. */
+/** Saves the rows of one bench: a line about the machine, then a line for each row. Returns the file's path. */
 export async function saveResults(machine: Readonly<Record<string, unknown>>, rows: readonly Row[]): Promise<string> {
   const [first] = rows;
   if (first === undefined) throw new RangeError("there is nothing to keep");
@@ -14,7 +14,7 @@ export async function saveResults(machine: Readonly<Record<string, unknown>>, ro
   return fileURLToPath(file);
 }
 
-/** `<bench>-<day>-<device>.jsonl` with nothing in it that a file name should not hold. */
+/** `<bench>-<day>-<device>.jsonl` without characters that do not belong in a file name. */
 export function nameResult({ bench, device }: Pick<Row, "bench" | "device">, date: string): string {
   const slug = device
     .toLowerCase()

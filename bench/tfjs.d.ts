@@ -1,4 +1,4 @@
-/** What is used of TensorFlow.js: the package is not there until the first bench installs it. */
+/** The used part of TensorFlow.js: the package is missing until the first bench installs it. */
 declare module "@tensorflow/tfjs-core" {
   export interface Tensor {
     data(): Promise<Float32Array>;

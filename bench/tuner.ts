@@ -32,8 +32,8 @@ const CASES: Readonly<Record<string, TunerCase>> = {
 const NO_OTHER: Rival = { reason: "there is no second adapter here" };
 
 /**
- * What tuning is worth: what was found against the untuned default, the textbook's variant, what is
- * best on another adapter, and what timing everything finds; and what finding it cost.
+ * Value of tuning: its result against the untuned default, the textbook's variant, the best of another adapter, and the
+ * result of timing everything; and its cost.
  */
 export const benchTuner: Bench = async function* benchTuner(context) {
   const [main, other] = await openAdapters();
@@ -56,7 +56,7 @@ export const benchTuner: Bench = async function* benchTuner(context) {
   }
 };
 
-/** Both searches in turn, each in a fresh process; one search where the whole space is not searched. */
+/** Both searches in turn, each in a fresh process; only one where the whole space is not searched. */
 async function searchInTurn(
   { device, environment }: Adapter,
   name: string,
@@ -75,7 +75,7 @@ async function searchInTurn(
   return { found, ...compareSearches(row, ours, theirs) };
 }
 
-/** Times the choices on one adapter, in turn. What is not there is a row with the reason. */
+/** Times the choices on one adapter, in turn. A missing choice is a row with the reason. */
 function compete(
   { device, environment }: Adapter,
   name: string,

@@ -23,9 +23,9 @@ const contender = (name: string, environment = {}) =>
   inProcess<ZooCase>(new URL(`./zoo/${name}.ts`, import.meta.url), environment);
 
 /**
- * The networks of the zoo, a row at a time: each of the product's backends against a peer on the same device. The own
- * kernels against ONNX Runtime's by WebGPU; its CPU provider, with the settings that models are served by, and the edge's
- * program against its WebAssembly.
+ * The networks of the zoo, a row at a time: each of the product's backends against a peer on the same device. Our
+ * kernels against ONNX Runtime's by WebGPU; its CPU provider, with the settings of serving; and the edge's program
+ * against its WebAssembly.
  */
 export const benchZoo: Bench = async function* benchZoo(context) {
   await installPeers((text) => context.say(`${context.bench}: ${text}`));
@@ -58,7 +58,7 @@ export const benchZoo: Bench = async function* benchZoo(context) {
   yield* summariseZoo({ bench, rounds, ...devices }, timed, ["ort-webgpu"]);
 };
 
-/** Why the own kernels do not compute a network. */
+/** Reason why our kernels do not compute a network. */
 function refusesAsKernels(file: Uint8Array): string | null {
   try {
     planNetwork(readModel(file));

@@ -18,7 +18,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
 
-/** `/openapi.json`, as far as it is read. */
+/** The parts of `/openapi.json` that are read. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -35,7 +35,7 @@ Each endpoint says who may call it: a key with the scope (\`admin\` includes the
 everybody. Types are written as in TypeScript; \`?\` may be left out.
 `;
 
-/** The reference as Markdown: endpoints by what they are about, then the types that they share. */
+/** The reference as Markdown: endpoints by subject, then the types that they share. */
 export function renderReference(endpoints: Table, { paths, components }: OpenApi, problems: typeof PROBLEMS): string {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]));
@@ -78,7 +78,7 @@ function renderEndpoint({ method, path, summary, description, access }: Table[st
   return `${lines.filter((line) => line !== "").join("\n\n")}\n`;
 }
 
-/** Media types with what they hold; a type of its own as a link, another one written out. */
+/** Media types with their content; a named type as a link, others written out. */
 function renderContent(content: Content): string {
   return Object.entries(content)
     .map(([mediaType, { schema = {} }]) => {

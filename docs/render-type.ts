@@ -26,10 +26,10 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** Two spaces a level: what lies deeper is only said to be an object, such as a size expression in size expressions. */
+/** Two spaces a level: deeper levels are only called an object, such as a size expression in size expressions. */
 const DEEPEST = "      ";
 
-/** A schema as TypeScript writes a type, with what TypeScript cannot say behind each field. */
+/** A schema in TypeScript's syntax, with the facts that TypeScript cannot express after each field. */
 export function renderType(schema: Schema, indent = ""): string {
   const { $ref, oneOf, anyOf, allOf, enum: values } = schema;
   if ($ref !== undefined) return nameOf($ref);
@@ -58,12 +58,12 @@ export function renderType(schema: Schema, indent = ""): string {
   );
 }
 
-/** The name of a component that a reference points to. */
+/** Name of a reference's component. */
 export function nameOf($ref: string): string {
   return $ref.slice($ref.lastIndexOf("/") + 1);
 }
 
-/** What of a schema stands behind its field: what it is for, its bounds, what it is where it is left out. */
+/** Note after a field: its purpose, its bounds, and its default. */
 export function renderNote(schema: Schema): string {
   const all = [schema, ...(schema.allOf ?? [])];
   const { description } = all.find((each) => each.description !== undefined) ?? {};
@@ -122,12 +122,12 @@ function span(least: number | undefined, most: number | undefined, unit: string)
   return least === undefined || least === 0 ? `≤ ${most}${unit}` : `${least} to ${most}${unit}`;
 }
 
-/** One that only describes says nothing of the type. */
+/** A schema with a description only has no type. */
 function isTyped(schema: Schema): boolean {
   return Object.keys(schema).some((key) => key !== "description" && key !== "default");
 }
 
-/** Each once. */
+/** Joins distinct types. */
 function join(types: readonly string[], sign: string): string {
   return [...new Set(types)].join(sign);
 }

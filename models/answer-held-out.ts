@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import type { HeldOut, HeldOutTensor } from "../src/protocol/models/held-out-file.ts";
 
-/** What a network answers to all samples of a held-out part: its first output, by ONNX Runtime on the CPU. */
+/** A network's answers to all samples of a held-out part: its first output, by ONNX Runtime on the CPU. */
 export async function answerHeldOut(file: Uint8Array, { inputs }: HeldOut): Promise<HeldOutTensor> {
   const session = await InferenceSession.create(file, { intraOpNumThreads: 1, interOpNumThreads: 1 });
   try {

@@ -4,8 +4,8 @@ import { writeModel } from "../src/onnx/write-model.ts";
 import { createDraws, toNormals } from "../src/stats/random/draws.ts";
 
 /**
- * The same network without what it learned: every weight drawn from a normal distribution with its tensor's standard
- * deviation. What has one number only, such as a bound or an exponent, stays as it is.
+ * The same network without its training: every weight drawn from a normal distribution with its tensor's standard
+ * deviation. Tensors of a single number, such as a bound or an exponent, stay.
  */
 export function drawWeights(file: Uint8Array, seed: number): Uint8Array<ArrayBuffer> {
   const model = readModel(file);

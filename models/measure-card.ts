@@ -1,4 +1,4 @@
-/** `node models/measure-card.ts <name>…`: completes card.json by what is measured of the files, and writes card.md. */
+/** `node models/measure-card.ts <name>…`: completes card.json with measurements of the files, and writes card.md. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { readModel } from "../src/onnx/read-model.ts";
@@ -11,7 +11,7 @@ import { writeCard } from "./write-card.ts";
 import { zooFolder } from "./zoo.ts";
 
 const HELD_OUT = "held-out.safetensors";
-/** LeNet-5's tells more than a card knows. */
+/** LeNet-5's holds more than a card can. */
 const BY_HAND: ReadonlySet<string> = new Set(["lenet5"]);
 
 async function measureCard(name: string): Promise<ZooCard> {

@@ -7,7 +7,7 @@ import type { Evaluation } from "./model-card.ts";
 const LEVEL = 0.95;
 const PLAN = { seed: 1, resamples: 2_000, work: 1e10 };
 
-/** What a card says of a network's answers to its held-out part, and of the baseline's. */
+/** Evaluation for a card: a network's answers to its held-out part, and the baseline's. */
 export function measureEvaluation(metric: TaskMetric, output: TaskTensor, heldOut: HeldOut): Evaluation {
   return {
     metric: `${metric} on the held-out part`,

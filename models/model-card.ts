@@ -3,7 +3,7 @@ import { z } from "zod";
 import { TASK_METRICS } from "../src/stats/score/task/task-metric.ts";
 import { ZOO_CATEGORIES } from "./zoo.ts";
 
-/** An interval round an estimate; `method` says how it was got. */
+/** An interval around an estimate; `method` names its method. */
 const Interval = z.strictObject({ level: z.number(), low: z.number(), high: z.number(), method: z.string() });
 
 /** One input or output of the file; a free dimension is -1. */
@@ -65,7 +65,7 @@ export type ModelCard = z.infer<typeof ModelCard>;
 /** The card of a network of the zoo, which has a held-out part beside it. */
 export const ZooCard = ModelCard.extend({
   category: z.enum(ZOO_CATEGORIES),
-  /** What its answers are measured by; models/README.md defines each. */
+  /** Metric of its answers; models/README.md defines each. */
   metric: z.enum(TASK_METRICS),
   heldOut: z.strictObject({
     file: z.string(),
@@ -73,12 +73,12 @@ export const ZooCard = ModelCard.extend({
     sha256: Sha256,
     rows: z.number().int().positive(),
   }),
-  /** Of all samples that were held out, where the file beside it has some of them only. */
+  /** Evaluation on all held-out samples, where the file beside it has only some of them. */
   wholeEvaluation: Evaluation.optional(),
 });
 export type ZooCard = z.infer<typeof ZooCard>;
 
-/** What a recipe writes of it; all else is measured by measure-card.ts. */
+/** Part of a card that a recipe writes; measure-card.ts measures the rest. */
 export const RecipeCard = ZooCard.partial({ parameters: true, file: true, heldOut: true, evaluation: true });
 export type RecipeCard = z.infer<typeof RecipeCard>;
 

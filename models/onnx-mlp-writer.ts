@@ -2,7 +2,7 @@ import type { OnnxModel, OnnxNode, OnnxValue } from "../src/onnx/onnx-model.ts";
 import { floatTensor } from "../src/onnx/tensor-values.ts";
 import { writeModel } from "../src/onnx/write-model.ts";
 
-/** Operators of ONNX by what stands behind a layer. */
+/** Operators of ONNX for activations. */
 const ACTIVATIONS = { tanh: "Tanh", relu: "Relu", sigmoid: "Sigmoid" } as const;
 
 /** A dense layer `y = x · weightsᵀ + bias`; `weights` is [outputs, inputs] row by row, `bias` is [outputs]. */
@@ -11,9 +11,9 @@ export type DenseLayer = {
   outputs: number;
   weights: Float32Array;
   bias: Float32Array;
-  /** Behind the layer; tanh where it says nothing, but none behind the last. */
+  /** Activation after the layer; default: tanh, but none after the last layer. */
   activation?: keyof typeof ACTIVATIONS | "none";
-  /** What goes on from here has the layer's inputs before its outputs. */
+  /** The output has the layer's inputs before its outputs. */
   keepsInputs?: boolean;
 };
 
@@ -28,7 +28,7 @@ export type OnnxMlp = {
   layers: readonly DenseLayer[];
 };
 
-/** What the file declares: Concat, Gemm, Tanh and Sigmoid are at revision 13 in it, Relu at 14. */
+/** Opset of the file: Concat, Gemm, Tanh and Sigmoid are at revision 13 in it, Relu at 14. */
 export const ONNX_OPSET = 17;
 const IR_VERSION = 8; // the one that came with opset 17; newer ones are refused by older runtimes
 
@@ -62,7 +62,7 @@ function assertLayersFit(layers: readonly DenseLayer[]): void {
   });
 }
 
-/** Numbers that go on from a layer. */
+/** Number of values after a layer. */
 function widthBehind({ inputs, outputs, keepsInputs = false }: DenseLayer): number {
   return keepsInputs ? inputs + outputs : outputs;
 }
@@ -88,7 +88,7 @@ function layOutGraph({ name, input, output, layers }: OnnxMlp): Pick<OnnxModel, 
   return { name, nodes, weights: new Map(tensors.map((tensor) => [tensor.name, tensor])) };
 }
 
-/** A node, with an attribute that is 1: Gemm transposes its weights by it, Concat goes along the second axis. */
+/** A node, with an attribute of value 1: Gemm's transposed weights, or Concat's second axis. */
 function nodeOf(operator: string, inputs: readonly string[], output: string, attribute?: string): OnnxNode {
   const attributes = new Map(attribute === undefined ? [] : [[attribute, { kind: "int", value: 1 } as const]]);
   return { name: "", domain: "", operator, inputs, outputs: [output], attributes };

@@ -2,9 +2,8 @@ import { countElements } from "../src/onnx/onnx-model.ts";
 import { readModel } from "../src/onnx/read-model.ts";
 
 /**
- * How many float32 parameters an ONNX file holds: the sizes of its float initializers added up (integer ones
- * are shapes and axes, not weights).
- *
+ * Number of float32 parameters in an ONNX file: the sum over its float initializers (integer ones are shapes and axes,
+ * not weights).
  * @throws when the bytes are no model.
  */
 export function countOnnxParameters(file: Uint8Array): number {

@@ -1,6 +1,6 @@
 import type { Evaluation, ZooCard } from "./model-card.ts";
 
-/** What a metric is counted in, where it is no plain number. */
+/** Metrics in percent; others are plain numbers. */
 const PERCENT: ReadonlySet<string> = new Set(["accuracy", "binary-accuracy", "character-accuracy"]);
 const KINDS = { real: "Real", simulated: "Simulated", synthesised: "Synthesised" } as const;
 
@@ -79,7 +79,7 @@ function count(number: number): string {
   return number.toLocaleString("en");
 }
 
-/** A bar would end a cell of the table. */
+/** A vertical bar would end a cell of the table. */
 function escape(text: string): string {
   return text.replaceAll("|", "\\|");
 }

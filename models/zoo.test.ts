@@ -64,7 +64,7 @@ describe.each(ZOO)("$name", ({ name, category }) => {
     const { value, interval, baseline } = card.evaluation;
     const output = await answerHeldOut(file, heldOut);
     const found = measure(card, heldOut, output);
-    // A sample or two may change sides where another processor rounds another way.
+    // A sample or two may change sides with another processor's rounding.
     expect(Math.abs(found - value)).toBeLessThanOrEqual(0.1 * (interval.high - interval.low));
     expect(measure(card, heldOut, heldOut.baseline)).toBeCloseTo(baseline.value, 6);
     const [worst, best] = orient(card.metric, interval);
@@ -74,9 +74,8 @@ describe.each(ZOO)("$name", ({ name, category }) => {
     expect(isWorse(card.metric, bestOfBaseline, worst)).toBe(true);
   });
 
-  // Without what it learned it may still do better than who does not look: what a random network keeps of distances
-  // between its inputs is worth something to a ROC curve. It must be out of the card's interval, and most of the way
-  // from the baseline to the network has to be what was learned.
+  // A random network may still beat the baseline: a ROC curve benefits from the distances between inputs that it
+  // preserves. It must be outside the card's interval, and most of the gain over the baseline must come from training.
   it("fails with random weights", async () => {
     const { value, interval, baseline } = card.evaluation;
     const random = measure(card, heldOut, await answerHeldOut(drawWeights(file, 1), heldOut));

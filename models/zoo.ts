@@ -1,4 +1,4 @@
-/** What the networks of the zoo are for. */
+/** Purposes of the zoo's networks. */
 export const ZOO_CATEGORIES = ["vision", "audio", "sensor"] as const;
 export type ZooCategory = (typeof ZOO_CATEGORIES)[number];
 
@@ -42,17 +42,17 @@ const NAMES: Readonly<Record<ZooCategory, readonly string[]>> = {
 };
 
 export interface ZooModel {
-  /** Of its folder, and of its file in there. */
+  /** Name of its folder, and of its file there. */
   readonly name: string;
   readonly category: ZooCategory;
 }
 
-/** The thirty, in the order in which they are shown. */
+/** The thirty networks, in display order. */
 export const ZOO: readonly ZooModel[] = ZOO_CATEGORIES.flatMap((category) =>
   NAMES[category].map((name) => ({ name, category })),
 );
 
-/** Where a model's files are, as a URL that ends in a slash. */
+/** Folder of a model's files, as a URL that ends in a slash. */
 export function zooFolder(name: string): URL {
   return new URL(`${name}/`, import.meta.url);
 }

@@ -6,19 +6,19 @@ import { joinOutputs } from "../join-outputs.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
 import type { StreamCase } from "../kernel-contest/kernel-case.ts";
 
-/** A compiled source, whose functions take places in its memory and numbers. */
+/** A compiled source, whose functions take addresses in its memory and numbers. */
 interface Program {
   readonly memory: WebAssembly.Memory;
   allocate(sizeBytes: number): number;
   readonly [work: string]: unknown;
 }
 
-/** Reads and rows of SIMD may go beyond the end of what they work on by so many bytes. */
+/** Bytes by which reads and SIMD rows may exceed their array. */
 const SLACK_BYTES = 256;
-/** Rows of genes are whole groups of so many. */
+/** Rows of genes are padded to multiples of this. */
 const GENE_GROUP = 16;
 
-/** What a work needs of its program: places for arrays, and calls. */
+/** Memory and calls of a program for one kind of work. */
 class Workshop {
   readonly #program: Program;
 
@@ -26,12 +26,12 @@ class Workshop {
     this.#program = program;
   }
 
-  /** A place for so many numbers of four bytes. */
+  /** Allocates this many numbers of four bytes. */
   room(length: number): number {
     return this.#program.allocate(4 * length + SLACK_BYTES);
   }
 
-  /** A place that holds these numbers. */
+  /** Allocates and fills an array with these numbers. */
   put(values: KernelArray): number {
     const place = this.room(values.length);
     new Uint8Array(this.#program.memory.buffer, place).set(new Uint8Array(values.buffer));
@@ -51,7 +51,7 @@ class Workshop {
   }
 }
 
-/** Takes its places once; a call does the work and gives the outputs in the order of the references. */
+/** Allocates its arrays once; a call does the work and returns the outputs in the order of the references. */
 type Work = (
   workshop: Workshop,
   inputs: KernelArrays,

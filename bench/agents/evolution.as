@@ -30,7 +30,7 @@ function sort(items: usize, spare: usize, length: i32, isBefore: (a: i32, b: i32
   if (source != items) memory.copy(items, source, length << 2);
 }
 
-// What comparisons look at; functions here have no closures.
+// Data of comparisons as globals: functions here have no closures.
 let values: usize = 0;
 let ranks: usize = 0;
 let width: i32 = 0;

@@ -53,7 +53,7 @@ export const findLeaders: HostWork = (inputs, shape) => {
   };
 };
 
-/** Rounds with different values and proposers with different ids, each against the first that was seen. */
+/** Rounds with different values, and proposers with different ids, each compared with the first one seen. */
 export const findConflicts: HostWork = (inputs, shape) => {
   const { proposals } = inputs as { proposals: Int32Array };
   const {

@@ -2,16 +2,16 @@ import { END_DISTANCE } from "../../kernels/crowding-distance/crowding-distance.
 import type { HostWork } from "./host-work.ts";
 
 /**
- * Efficient non-dominated sort with binary search (Zhang, Tian, Cheng and Jin, "ENS", IEEE Trans. Evol. Comput.
- * 2015): in lexicographic order nobody is dominated by a later one, so that each finds its front among those
- * before it; of two objectives, the last of a front tells for all.
+ * Efficient non-dominated sort with binary search. In lexicographic order no member is dominated by a later one, so
+ * each finds its front among the earlier ones. With two objectives, comparing with the last of a front is enough.
+ * Source: Zhang, Tian, Cheng and Jin, "ENS", IEEE Trans. Evol. Comput. 2015.
  */
 export const rankFronts: HostWork = (inputs, shape) => {
   const { objectives } = inputs as { objectives: Float32Array };
   const { populations, members, objectives: width } = shape as Record<"populations" | "members" | "objectives", number>;
   const rank = new Int32Array(populations * members);
   const sorted = new Uint32Array(members);
-  /** The last member of each front, and the one before each member in its front. */
+  /** The last member of each front, and each member's predecessor in its front. */
   const last = new Int32Array(members);
   const previous = new Int32Array(members);
 
@@ -66,7 +66,7 @@ export const rankFronts: HostWork = (inputs, shape) => {
   };
 };
 
-/** By sorting each population by rank and objective. */
+/** Sorts each population by rank and objective. */
 export const measureCrowding: HostWork = (inputs, shape) => {
   const { objectives, rank } = inputs as { objectives: Float32Array; rank: Int32Array };
   const { populations, members, objectives: width } = shape as Record<"populations" | "members" | "objectives", number>;

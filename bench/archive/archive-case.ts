@@ -5,17 +5,17 @@ import { seededUniform } from "../../kernels/seeded-uniform.ts";
 
 const SEED = 3;
 
-/** So many batches of members that are offered to a new archive, all in one file of f32. */
+/** Batches of members for a new archive, all in one file of f32. */
 export interface ArchiveCase {
   readonly batch: number;
   readonly batches: number;
   readonly dims: readonly number[];
   readonly parameters: number;
-  /** Genomes of a batch, the same in each, then fitness and measures batch by batch. */
+  /** Genomes of a batch, the same in each; then fitness and measures batch by batch. */
   readonly dataFile: string;
 }
 
-/** The file's numbers: genomes begin with the member's number, fitness and measures are even over [0, 1). */
+/** Numbers of the file: genomes begin with the member's number; fitness and measures are uniform over [0, 1). */
 export function writeCase({
   batch,
   batches,
@@ -31,7 +31,7 @@ export function writeCase({
   return data;
 }
 
-/** What is offered in each batch. */
+/** Members of each batch. */
 export interface Offer {
   readonly fitness: Float32Array<ArrayBuffer>;
   readonly measures: Float32Array<ArrayBuffer>;
@@ -58,7 +58,7 @@ export function gridOf({ dims }: Pick<ArchiveCase, "dims">): ArchiveGrid {
   return { dims, ranges: dims.map(() => ({ low: 0, high: 1 })), annealing: null };
 }
 
-/** Of each cell the fitness and the member, -1 where nobody is. */
+/** Fitness and member of each cell; -1 for empty cells. */
 export function toOutput(
   { dims }: Pick<ArchiveCase, "dims">,
   elites: { cells: ArrayLike<number>; fitness: ArrayLike<number>; members: ArrayLike<number> },
@@ -72,13 +72,13 @@ export function toOutput(
   return output;
 }
 
-/** The same of an archive of ours. */
+/** The same output from our own archive. */
 export async function readOutput(input: ArchiveCase, archive: Archive): Promise<Float32Array> {
   const { cells, fitness, genomes } = await archive.read();
   return toOutput(input, { cells, fitness, members: fitness.map((_, slot) => genomes[slot * input.parameters]!) });
 }
 
-/** Throws where an output is not what offering one after the other leaves. */
+/** Throws where an output differs from inserting one member after the other. */
 export async function checkArchive(input: ArchiveCase, output: Float32Array): Promise<void> {
   const { offers } = await readCase(input);
   const locate = createLocator(gridOf(input));

@@ -7,7 +7,7 @@ import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts"
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 
-/** Generations of MAP-Elites on the adapter, of which the archive's share is told. */
+/** Generations of MAP-Elites on the adapter, with the archive's share of their time. */
 export interface GenerationCase {
   readonly environment: string;
   readonly network: PolicyNetwork;
@@ -18,7 +18,7 @@ export interface GenerationCase {
 
 const GRID = { dims: [100, 100], ranges: [0, 1].map(() => ({ low: 0, high: 1 })), annealing: null };
 
-/** Where an environment has no measures, they are drawn: what the archive does costs the same. */
+/** Environments without measures get random ones: the archive's cost is the same. */
 export const contender: Contender<GenerationCase> = async (input) => {
   const { members, episodes, network } = input;
   const own = await openOwnGpu();

@@ -1,5 +1,5 @@
 /**
- * How much of the grids of `arm` and `sphere` MAP-Elites fills, over seeds, beside the published figures:
+ * Measures how much of the grids of `arm` and `sphere` MAP-Elites fills, over seeds, beside the published figures:
  * `node bench/archive/prove-coverage.ts [--seeds 5] [--gpu]`; one line of JSON for each search. With `--gpu` on the
  * device that the environment names, else by the f64 references.
  */
@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { seeds: { type: "string", default: "5" 
 const network = { kind: "direct" } as const;
 const fromNothing = { name: "map-elites", population: 500, bounded: false } as const;
 
-/** What was published, as mean and standard deviation. */
+/** Published figures, as mean and standard deviation. */
 const SEARCHES = [
   {
     environment: "arm",
@@ -82,7 +82,7 @@ function describe(numbers: readonly number[]): { mean: number; deviation: number
   return { mean, deviation: Math.sqrt(squares / Math.max(1, numbers.length - 1)) };
 }
 
-/** Whether a mean is within three standard deviations of what was published. */
+/** True if a mean is within three standard deviations of the published one. */
 function within(mean: number, [published, deviation]: readonly [number, number]): boolean {
   return Math.abs(mean - published) <= 3 * deviation;
 }

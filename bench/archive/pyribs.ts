@@ -9,12 +9,12 @@ const ENVIRONMENT = {
 };
 const SCRIPT = new URL("play_pyribs.py", import.meta.url);
 
-/** Installs pyribs into an environment of the bench's own, once. Throws an Error with the reason where that fails. */
+/** Installs pyribs into the bench's own environment, once. Throws an Error with the reason where that fails. */
 export function installPyribs(say: (text: string) => void): Promise<void> {
   return installPython(ENVIRONMENT, () => say("installing ribs (once)"));
 }
 
-/** pyribs' GridArchive, in a process of its own. */
+/** GridArchive of pyribs, in its own process. */
 export const pyribs: Contender<ArchiveCase> = async (input) => {
   const { ask, close } = startPython(ENVIRONMENT, SCRIPT);
   try {

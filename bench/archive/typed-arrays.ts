@@ -9,7 +9,7 @@ export const contender: Contender<ArchiveCase> = async (input) => {
   const population = {
     members,
     parameters,
-    // Rows are where they are: nobody writes to them.
+    // The rows are shared without copying, since they are only read.
     read: async (first: number, count: number) => genomes.subarray(first * parameters, (first + count) * parameters),
     write: () => Promise.reject(new Error("nothing is emitted here")),
   };

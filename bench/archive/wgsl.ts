@@ -5,7 +5,7 @@ import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 import { type ArchiveCase, gridOf, readCase, readOutput } from "./archive-case.ts";
 
-/** Our archive on the adapter, for a population that lies there; fitness and measures come from the host. */
+/** Our archive on the adapter, with the population there; fitness and measures come from the host. */
 export const contender: Contender<ArchiveCase> = async (input) => {
   const own = await openOwnGpu();
   const { genomes, offers } = await readCase(input);

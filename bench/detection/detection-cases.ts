@@ -2,7 +2,7 @@ import type { Recipe } from "./generate-series.ts";
 
 export interface DetectionCase {
   readonly name: string;
-  /** Cases of one group are told together as well. */
+  /** Cases of one group also get rows together. */
   readonly group?: string;
   readonly recipe: Recipe;
 }
@@ -15,7 +15,7 @@ const TWO_STEPS = (size: number) => ({ steps: { count: 2, size } });
 const MODES = { size: 0.08 };
 const SPIKES = 0.03;
 
-/** What is measured; see bench/README.md. */
+/** Cases of the measurement; see bench/README.md. */
 export const DETECTION_CASES: readonly DetectionCase[] = [
   ...SIZES.flatMap((size) =>
     NOISES.map((noise) => ({

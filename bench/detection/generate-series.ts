@@ -1,7 +1,7 @@
 import { normalQuantile } from "../../src/stats/distribution/normal.ts";
 import { philox4x32 } from "../../src/stats/random/draws.ts";
 
-/** A change that is known: from the first value of the new regime to where it is complete, the same index for a step. */
+/** A known change: from the first value of the new regime to its completion; both are the same index for a step. */
 export interface KnownChange {
   readonly index: number;
   readonly lastIndex: number;
@@ -12,25 +12,25 @@ export interface GeneratedSeries {
   readonly changes: readonly KnownChange[];
 }
 
-/** What a series is made of. Shares are of the level, which begins at 100. */
+/** Composition of a series. Shares are of the level, which begins at 100. */
 export interface Recipe {
   readonly length: number;
-  /** Standard deviation of the noise, or its scale where the tails are heavy. */
+  /** Standard deviation of the noise, or its scale for heavy tails. */
   readonly noise: number;
   readonly tails?: "heavy";
   /** Upward steps, evenly apart but for a jitter. */
   readonly steps?: { readonly count: number; readonly size: number };
-  /** A slope of this size over so many points. */
+  /** A slope of this size over this many points. */
   readonly drift?: { readonly size: number; readonly points: number };
-  /** How often a spike begins; every fifth is a pair. Each is 1.2 to 4 times the level. */
+  /** Frequency of spikes; every fifth is a pair. Each is 1.2 to 4 times the level. */
   readonly spikes?: number;
-  /** A second mode above the first, and how likely the series stays in its mode. */
+  /** A second mode above the first, and the probability of staying in a mode. */
   readonly modes?: { readonly size: number; readonly stay: number };
-  /** Stretches of 10 to 30 points that were never measured. */
+  /** Missing stretches of 10 to 30 points. */
   readonly gaps?: number;
 }
 
-/** Room before the first change, behind the last one, and about each. */
+/** Points before the first change, after the last one, and around each. */
 const MARGIN = 30;
 
 /** A pure function of recipe and seed. Changes lie 30 points from either end, and steps nearly as far from each other. */
@@ -58,7 +58,7 @@ export function generateSeries(recipe: Recipe, seed: number): GeneratedSeries {
   return cutGaps({ values, changes }, recipe.gaps ?? 0, draw);
 }
 
-/** Points that are missing are not there at all: those behind them move up, and so do changes. */
+/** Missing points are removed: those after them move up, and so do changes. */
 function cutGaps({ values, changes }: GeneratedSeries, gaps: number, draw: () => number): GeneratedSeries {
   const missing = new Set<number>();
   for (let gap = 0; gap < gaps; gap++) {

@@ -7,16 +7,16 @@ import { fileURLToPath } from "node:url";
 
 const FOLDER = fileURLToPath(new URL("../.venv", import.meta.url));
 const PYTHON = `${FOLDER}/bin/python`;
-/** Is there once everything is installed. */
+/** Exists once everything is installed. */
 const READY = `${FOLDER}/bin/otava`;
 const REQUIREMENTS = fileURLToPath(new URL("requirements.txt", import.meta.url));
 const SCRIPT = fileURLToPath(new URL("play_otava.py", import.meta.url));
 const MOST_PROCESSES = 2;
 
-/** By length of the series so far, from 2 on: the indices that Otava finds. */
+/** Indices that Otava finds, by the length of the series so far, from 2 on. */
 export type Answers = readonly (readonly number[])[];
 
-/** Installs Otava into an environment of the bench's own, once. Throws an Error with the reason where that fails. */
+/** Installs Otava into the bench's own environment, once. Throws an Error with the reason where that fails. */
 export async function installOtava(say: (text: string) => void): Promise<void> {
   if (await isThere(READY)) return;
   say("installing apache-otava (once)");
@@ -25,7 +25,7 @@ export async function installOtava(say: (text: string) => void): Promise<void> {
   await runProgram(PYTHON, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS]);
 }
 
-/** Lets Otava see each series grow; several processes share the series. */
+/** Shows each growing series to Otava; several processes share the series. */
 export async function playOtava(series: readonly Float64Array[]): Promise<readonly Answers[]> {
   const processes = Math.min(MOST_PROCESSES, availableParallelism());
   const shares = Array.from({ length: processes }, (_, process) =>
@@ -37,7 +37,7 @@ export async function playOtava(series: readonly Float64Array[]): Promise<readon
 
 async function playShare(series: readonly Float64Array[]): Promise<readonly Answers[]> {
   const child = spawn(PYTHON, [SCRIPT], { stdio: ["pipe", "pipe", "inherit"] });
-  // A program that ended early says so by its code.
+  // A program that ended early shows it by its code.
   child.stdin.on("error", () => {});
   child.stdin.end(series.map((values) => `${JSON.stringify([...values])}\n`).join(""));
   const [answers] = await Promise.all([readAnswers(child.stdout), awaitEnd(child, "otava")]);
@@ -54,7 +54,7 @@ async function runProgram(command: string, args: readonly string[]): Promise<voi
   await awaitEnd(spawn(command, args, { stdio: "ignore" }), [command, ...args.slice(0, 3)].join(" "));
 }
 
-/** Throws where the program is not there or does not end well. */
+/** Throws where the program is missing or fails. */
 async function awaitEnd(child: ChildProcess, name: string): Promise<void> {
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`${name} ended with code ${code}`);

@@ -1,16 +1,16 @@
 import { studentTQuantile } from "../../src/stats/distribution/student-t.ts";
 import type { Report } from "./score-alarms.ts";
 
-/** A rule that judges the newest point alone by those before it. */
+/** A rule that judges only the newest point by the earlier ones. */
 export type PointRule = (history: Float64Array, value: number) => boolean;
 
 const SAMPLE = 64;
 const BOUNDARY = 0.99;
 
 /**
- * Bencher's t-test as its documentation sets it up for latencies: up to 64 points, upper boundary 0.99, no lower one. Mean,
- * deviation by n − 1, and the quantile of Student's t with n − 1 degrees of freedom, times deviation·√(1 + 1/n). It has no
- * answer below two points, nor where none of them differ.
+ * Bencher's t-test as its documentation sets it up for latencies: up to 64 points, upper boundary 0.99, no lower one.
+ * Mean, deviation by n − 1, and the quantile of Student's t with n − 1 degrees of freedom, times deviation·√(1 + 1/n).
+ * It has no answer below two points, nor for equal points.
  */
 export const bencherTTest: PointRule = (history, value) => {
   const sample = history.slice(-SAMPLE);

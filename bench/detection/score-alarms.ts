@@ -1,8 +1,8 @@
 import type { KnownChange } from "./generate-series.ts";
 
-/** What a detector says of a series that has so many points. */
+/** Report of a detector on a series of this many points. */
 export interface Report {
-  /** Of the first value that it takes for the new regime. */
+  /** Index of the first value that it assigns to the new regime. */
   readonly index: number;
   readonly seenPoints: number;
 }
@@ -13,17 +13,17 @@ export interface Score {
   readonly alarms: number;
   readonly falseAlarms: number;
   readonly points: number;
-  /** Points of the new regime that were there when it was first told, by change that was found. */
+  /** Number of points of the new regime at the first report, by change that was found. */
   readonly delays: readonly number[];
 }
 
-/** Places that are at most so far apart are the same. */
+/** Places at most this far apart are the same. */
 export const TOLERANCE_POINTS = 3;
 
 /**
- * Counts what a detector reported while a series grew, reports in order of time. Reports within three points of each
- * other's place, one after the other, are one alarm. A change is found by an alarm of which a report lies within three
- * points of it; an alarm is false if none of its reports is that near to any change.
+ * Scores a detector's reports while a series grew, in order of time. Successive reports within three points of each
+ * other's place are one alarm. An alarm finds a change if one of its reports is within three points of it; it is false
+ * if none is that near to any change.
  */
 export function scoreAlarms(reports: readonly Report[], changes: readonly KnownChange[], points: number): Score {
   const alarms = joinReports(reports);
@@ -66,7 +66,7 @@ export function addScores(scores: readonly Score[]): Score {
   };
 }
 
-/** 1 where nothing was said. */
+/** 1 without any alarm. */
 export function precision({ alarms, falseAlarms }: Score): number {
   return alarms === 0 ? 1 : 1 - falseAlarms / alarms;
 }

@@ -1,12 +1,12 @@
 import { createRow, type Metric, type PeerResult, type Row, type RowContext } from "../row.ts";
 import { f1, precision, recall, type Score } from "./score-alarms.ts";
 
-/** What a contender came to over all series of a case, or why it has not. */
+/** A contender's scores over all series of a case, or the reason why there are none. */
 export type Contender = { readonly name: string } & (
   | {
       /** Point by point, as the series grew. */
       readonly online: Score;
-      /** Of what it finds in whole series; null where it judges new points only. */
+      /** Score on whole series; null where it judges new points only. */
       readonly whole: Score | null;
     }
   | { readonly reason: string }
@@ -15,7 +15,7 @@ export type Contender = { readonly name: string } & (
 const SHARE = { unit: "share", better: "higher" } as const;
 const POINTS = { unit: "points", better: "lower" } as const;
 
-/** The rows of one case, a metric after the other: ours, the first contender, against each of the others. */
+/** Rows of one case, one metric after the other: ours, the first contender, against each of the others. */
 export function createScoreRows(context: RowContext, [ours, ...peers]: readonly Contender[]): readonly Row[] {
   if (ours === undefined || "reason" in ours) throw new Error("ours has no score");
   return listMetrics(ours.online).flatMap(([name, metric, measure]) =>
@@ -32,9 +32,9 @@ export function createScoreRows(context: RowContext, [ours, ...peers]: readonly 
 type Measure = (contender: { readonly online: Score; readonly whole: Score | null }) => readonly number[];
 type MeasuredMetric = readonly [name: string, metric: Metric, measure: Measure];
 
-/** Values of all series together. Where nothing is to be found, only false alarms tell. */
+/** Values over all series. Where there is nothing to find, only false alarms count. */
 function listMetrics({ known, points }: Score): readonly MeasuredMetric[] {
-  // Half an alarm more for each, so that none at all has a ratio too.
+  // Half an alarm more for each, so that zero alarms have a ratio too.
   const falseAlarms = { unit: "1/1000 points", better: "lower", addend: 500 / points } as const;
   const alarms: MeasuredMetric = ["false alarms", falseAlarms, ({ online }) => [perThousand(online)]];
   if (known === 0) return [alarms];
@@ -56,7 +56,7 @@ function perThousand({ falseAlarms, points }: Score): number {
   return (1_000 * falseAlarms) / points;
 }
 
-/** Nothing of nothing. */
+/** Empty for an empty list. */
 function meanOf(values: readonly number[]): readonly number[] {
   return values.length === 0 ? [] : [values.reduce((sum, value) => sum + value, 0) / values.length];
 }

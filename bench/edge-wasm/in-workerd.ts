@@ -9,12 +9,12 @@ import { type MlpCase, nameModel, SEED, writeModel } from "./mlp-case.ts";
 import { runsOf } from "./runs-of.ts";
 
 const VARIANTS: Record<MlpCase["precision"], EdgeVariant> = { fp32: "fp32", int8: "edge-int8" };
-/** Requests of a round, of each of the two kinds. */
+/** Requests of each kind in a round. */
 const REQUESTS = 15;
 
 /**
- * The network in the Worker itself, timed from outside: what requests that compute it many times take longer than
- * those that compute it once, by how much more often they do.
+ * The network in the Worker itself, timed from outside: the extra time of requests that compute it many times over
+ * those that compute it once, divided by the extra count.
  */
 export function inWorkerd(stack: Stack): Contender<MlpCase> {
   return async (input) => {

@@ -9,7 +9,7 @@ import { writeOnnxGraph } from "../../src/gpu-runner/devices/ort/write-onnx-grap
 export interface MlpCase {
   /** Elements of a row, from the input to the output. */
   readonly widths: readonly number[];
-  /** What ours multiplies; peers have float32. */
+  /** Precision of ours; peers have float32. */
   readonly precision: Precision;
 }
 
@@ -21,7 +21,7 @@ interface Layer {
   readonly bias: Float32Array;
 }
 
-/** The seed of what goes in, the same for all. */
+/** Seed of the inputs, the same for all. */
 export const SEED = 1;
 
 export function nameModel({ widths }: MlpCase): string {
@@ -61,10 +61,10 @@ export function writeModel(input: MlpCase): Uint8Array<ArrayBuffer> {
   });
 }
 
-/** Rounding of float32, and what weights and activations of a byte come to. */
+/** Rounding errors of float32, and of weights and activations of a byte. */
 const TOLERANCES: Record<Precision, number> = { fp32: 1e-4, int8: 0.05 };
 
-/** Throws where an output is further from the f64 reference than its precision allows, as a share of the largest. */
+/** Throws where an output's error against the f64 reference exceeds its precision's, as a share of the largest. */
 export function checkOutput(input: MlpCase, output: Float32Array): void {
   const wanted = computeReference(input);
   if (output.length !== wanted.length) throw new Error(`it has ${output.length} elements, not ${wanted.length}`);

@@ -3,7 +3,7 @@ import type { Contender } from "../contest.ts";
 import { inputOf, type MlpCase, writeModel } from "./mlp-case.ts";
 import { runsOf } from "./runs-of.ts";
 
-/** ONNX Runtime's WebAssembly provider with SIMD, in Node, on one thread as a Worker has it; the input stays where it is. */
+/** ONNX Runtime's WebAssembly provider with SIMD, in Node, on one thread as in a Worker; the input stays in place. */
 export const contender: Contender<MlpCase> = async (input) => {
   const ort = await import("onnxruntime-web");
   ort.env.wasm.numThreads = 1;

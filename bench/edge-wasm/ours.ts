@@ -6,10 +6,10 @@ import type { Contender } from "../contest.ts";
 import { inputOf, type MlpCase, specsOf, writeModel } from "./mlp-case.ts";
 import { runsOf } from "./runs-of.ts";
 
-/** The Worker's program, as it is built into it. */
+/** The Worker's program as built into it. */
 const PROGRAM = new URL("../../dist/edge-simd/dense-network.wasm", import.meta.url);
 
-/** What the Worker computes with, in Node. */
+/** The Worker's program, in Node. */
 export const contender: Contender<MlpCase> = async (input) => {
   const dense = readDenseNetwork(writeModel(input), specsOf(input));
   if (!dense.ok) throw new Error(dense.message);

@@ -8,23 +8,23 @@ export interface KnownRequest {
 }
 
 interface Job extends KnownRequest {
-  /** The least share of device time that an answer in time can take. */
+  /** Smallest share of device time for an answer in time. */
   readonly costMs: number;
 }
 
 /**
- * An upper bound of how many requests any schedule answers in time on one device that computes one
- * batch at a time, even one that knows every arrival beforehand. `batchMs` of a model holds the duration
- * of a batch of each size from one row on; no batch is larger than that.
- *
- * Two relaxations, each of which only allows more. (1) Every request is charged its share of the
- * cheapest batch that it could be in: of a size k that ends in time with k requests of its model present
- * at one moment of its window. The shares that the members of a real batch are charged add up to at most
- * its duration. (2) Device time may be cut into any pieces and a request served in part. What is left is
- * to fill the windows with charges so that the sum of 1/charge per millisecond is largest. The amounts
- * of work that fit are a polymatroid, whose optimum is greedy (Edmonds, 1970): the cheapest requests
- * first, then as much as fits beside them of the next. How much fits at all of a set is what working by
- * earliest deadline gets done.
+ * Upper bound of the requests that any schedule answers in time on one device that computes one batch at a time, even
+ * with all arrivals known beforehand. `batchMs` of a model holds the duration of a batch of each size from one row on;
+ * no batch is larger.
+ * Two relaxations, each of which only allows more:
+ * (1) Every request is charged its share of the cheapest batch that it could be in: of a size k that ends in time with
+ * k requests of its model present at one moment of its window. The charges of a real batch's members add up to at most
+ * its duration.
+ * (2) Device time may be cut into any pieces, and a request served in part. The windows are then filled with charges so
+ * that the sum of 1/charge per millisecond is largest.
+ * The feasible amounts of work are a polymatroid, whose optimum is greedy: the cheapest requests first, then as much of
+ * the next as fits beside them. Earliest deadline first shows how much of a set fits at all.
+ * Source: Edmonds, 1970.
  */
 export function boundGoodput(
   requests: readonly KnownRequest[],
@@ -43,7 +43,7 @@ export function boundGoodput(
   return count;
 }
 
-/** The requests of one model that can be served in time at all, each with its least charge. */
+/** Requests of one model that can be served in time, each with its smallest charge. */
 function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly number[]): Job[] {
   const costs = requests.map(() => Infinity);
   for (const [index, durationMs] of batchMs.entries()) {
@@ -60,7 +60,7 @@ function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly num
     .filter(({ costMs }) => costMs < Infinity);
 }
 
-/** When a batch of so many rows could start with all of its members there and in time: from, to. */
+/** Moments at which a batch of this many rows could start with all its members present and in time: from, to. */
 function findMoments(requests: readonly KnownRequest[], rows: number, durationMs: number): [number, number][] {
   const able = requests.filter(({ arrivalMs, deadlineMs }) => deadlineMs - arrivalMs >= durationMs);
   const begins = Float64Array.from(able, ({ arrivalMs }) => arrivalMs).toSorted();
@@ -69,7 +69,7 @@ function findMoments(requests: readonly KnownRequest[], rows: number, durationMs
   let ended = 0;
   let openedAt: number | null = null;
   for (const [begun, atMs] of begins.entries()) {
-    // Who leaves just when another comes is still there.
+    // A request that leaves just when another arrives still counts as present.
     for (; ends[ended]! < atMs; ended++) {
       if (openedAt !== null && begun - ended === rows) {
         moments.push([openedAt, ends[ended]!]);
@@ -78,15 +78,15 @@ function findMoments(requests: readonly KnownRequest[], rows: number, durationMs
     }
     if (openedAt === null && begun + 1 - ended >= rows) openedAt = atMs;
   }
-  // Nobody comes any more: the moment ends when one fewer than needed is left.
+  // No more arrivals: the moment ends when one fewer than needed is left.
   if (openedAt !== null) moments.push([openedAt, ends[ends.length - rows]!]);
   return moments;
 }
 
-/** How much of the jobs' work one device gets done within their windows: earliest deadline first, in pieces. */
+/** Amount of the jobs' work that one device gets done within their windows: earliest deadline first, in pieces. */
 function fitWork(jobs: readonly Job[]): number {
   const order = jobs.toSorted((a, b) => a.arrivalMs - b.arrivalMs);
-  /** What is there and not done, the earliest deadline last. */
+  /** Open jobs, the earliest deadline last. */
   const ready: { readonly deadlineMs: number; leftMs: number }[] = [];
   let done = 0;
   let nowMs = 0;

@@ -3,8 +3,8 @@ import { createRow, type Row } from "../row.ts";
 const ALONE = "runner-alone";
 
 /**
- * Passes the rows of a case on, and behind each metric those of the scheduler alone in the place of ours:
- * it stands behind the same HTTP server as the peers, so scheduler is compared with scheduler.
+ * Passes the rows of a case on, and adds after each metric those of the scheduler alone in place of ours: it runs
+ * behind the same HTTP server as the peers, so schedulers are compared with each other.
  */
 export async function* compareAlone(rows: AsyncIterable<Row>): AsyncGenerator<Row> {
   let alone: Row | null = null;

@@ -6,7 +6,7 @@ import { type Aim, type FrameReply, postFrame } from "../hop/post-frame.ts";
 import type { Target } from "../hop/start-stack.ts";
 import type { ModelName } from "./served-models.ts";
 
-/** Sends inferences as raw frames, as many at a time as come, each over a kept connection that is free. */
+/** Sends inferences as raw frames, any number at once, each over an idle kept connection. */
 export class FrameSender {
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: Infinity });
   readonly #aim: Aim;

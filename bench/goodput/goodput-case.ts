@@ -6,24 +6,24 @@ import type { ServiceTimes } from "./service-times.ts";
 import { createInput, type ModelName, MODELS } from "./served-models.ts";
 import { ROWS } from "./trace.ts";
 
-/** A load that all contenders get, and what was measured before. */
+/** A load for all contenders, and earlier measurements. */
 export interface GoodputCase {
   readonly ratePerSecond: number;
   readonly serviceTimes: ServiceTimes;
-  /** What the models say of every image, one after the other. */
+  /** Expected outputs of the models for every image, in order. */
   readonly expected: Float32Array;
 }
 
-/** Wide enough that nothing has to be refused while outputs are compared. */
+/** Wide enough that nothing is refused while outputs are compared. */
 const CHECK_BUDGET_MS = 60_000;
-/** What is refused all the same, since a peer knows no budgets, is asked for again so often. */
+/** Attempts for a request that is refused all the same, since a peer ignores budgets. */
 const CHECK_TRIES = 50;
 const RETRY_MS = 20;
 const REFUSED = 503;
-/** Of the largest output: the product may answer by weights of 8 bits where they decide alike. */
+/** Relative to the largest output: the product may answer with weights of 8 bits where they decide alike. */
 const TOLERANCE = 0.02;
 
-/** Every row to its model, all at once, so that batches form where there are any. Throws where one is not answered. */
+/** Sends every row to its model, all at once, so that batches can form. Throws where one is not answered. */
 export async function collectOutputs(sender: FrameSender): Promise<Float32Array> {
   const requests = MODELS.flatMap((model) => Array.from({ length: ROWS }, (_, seed) => ({ model, seed })));
   return joinOutputs(await Promise.all(requests.map(({ model, seed }) => askUntilAnswered(sender, model, seed))));
@@ -40,7 +40,7 @@ async function askUntilAnswered(sender: FrameSender, model: ModelName, seed: num
   }
 }
 
-/** Throws where an output is further from the expected one than rounding, of weights too, takes it. */
+/** Throws where an output differs from the expected one by more than rounding, including that of weights. */
 export function checkOutputs({ expected }: GoodputCase, output: Float32Array): void {
   if (output.length !== expected.length) throw new Error(`it has ${output.length} numbers, not ${expected.length}`);
   const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

@@ -12,8 +12,8 @@ const NO_BUDGET_MS = 60_000;
 const MIX_RATE = 1_000;
 
 /**
- * Answers of the plain server under callers that never pause, in the best of four seconds, since
- * neighbours only ever take some away: what 1× means here.
+ * Answers of the plain server to callers that never pause, in the best of four seconds, since other load on the machine
+ * only lowers it: this is 1×.
  */
 export async function measureCapacity(): Promise<number> {
   const server = await startPolicy("fifo");

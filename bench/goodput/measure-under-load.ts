@@ -5,8 +5,8 @@ import type { ServiceTimes } from "./service-times.ts";
 import { createTrace, seedOfRound } from "./trace.ts";
 
 /**
- * Measures batches while the requests of a load arrive and are refused: whoever schedules has to receive
- * them too, on the same cores.
+ * Measures batches while the requests of a load arrive and are refused: every scheduler has to receive them too, on the
+ * same cores.
  */
 export async function measureUnderLoad(ratePerSecond: number): Promise<ServiceTimes> {
   const server = await startPolicy("refusing");

@@ -10,15 +10,15 @@ import { type ModelName, MODELS, writeModel } from "./served-models.ts";
 
 const SILENT = { info() {}, warn() {}, error() {} };
 
-/** The CPU's process of a runner with both models loaded: what every contender computes on. */
+/** The CPU's process of a runner with both models loaded: the device of every contender. */
 export interface ModelDevice {
   readonly host: DeviceHost;
-  /** Runs requests as one batch; an answer each, in their order. */
+  /** Runs requests as one batch; one answer for each, in order. */
   compute(model: ModelName, requests: readonly (readonly Tensor[])[]): Promise<Tensor[][]>;
   stop(): Promise<void>;
 }
 
-/** Starts the process and loads the models. It runs ONNX Runtime on one thread, as everywhere here. */
+/** Starts the process and loads the models. ONNX Runtime has one thread, as everywhere here. */
 export async function openModelDevice(): Promise<ModelDevice> {
   const cacheDir = await mkdtemp(join(tmpdir(), "millrace-goodput-"));
   const host = await DeviceHost.start({ role: "cpu", deviceKey: "cpu", cacheDir, logger: SILENT });

@@ -7,8 +7,8 @@ import { scoreRound } from "./score-round.ts";
 import { createTrace, seedOfRound } from "./trace.ts";
 
 /**
- * A target made ready: its outputs collected, then warmed up by a trace that counts for nothing, so that
- * what adapts has adapted. Each round is the next piece of the same trace for every contender.
+ * A prepared target: its outputs are collected, then an uncounted trace warms it up, so that it has adapted. Each round
+ * is the next piece of the same trace for every contender.
  */
 export async function openLoaded(
   target: Target,

@@ -3,7 +3,7 @@ import { boundGoodput } from "./bound-goodput.ts";
 import type { GoodputCase } from "./goodput-case.ts";
 import { createTrace, seedOfRound } from "./trace.ts";
 
-/** The ceiling as a contender that has goodput and nothing else: it computes no answers, so it repeats the expected ones. */
+/** The upper bound as a contender that has goodput only: it computes no answers, so it repeats the expected ones. */
 export const openOracle: Contender<GoodputCase> = async ({ ratePerSecond, serviceTimes, expected }) => {
   let round = 0;
   return {

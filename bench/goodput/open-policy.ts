@@ -12,9 +12,9 @@ const ENTRY = fileURLToPath(new URL("policy-server.ts", import.meta.url));
 /** A policy behind Node's HTTP server, in a process of its own. */
 export interface PolicyServer {
   readonly url: string;
-  /** Makes it give up what waits. */
+  /** Drops its waiting requests. */
   readonly reset: () => void;
-  /** What batches take on its device. */
+  /** Durations of batches on its device. */
   readonly measure: () => Promise<ServiceTimes>;
   readonly close: () => Promise<void>;
 }
@@ -30,14 +30,14 @@ export async function startPolicy(name: PolicyName): Promise<PolicyServer> {
   ended.catch(() => {});
   try {
     const [port] = (await Promise.race([once(server, "message"), ended])) as [number];
-    // Who is gone cannot be told, and is noticed by its connections.
-    const tell = (order: "reset" | "measure") => void server.send(order, () => {});
+    // A message to an ended process is lost; its connections show its end.
+    const send = (order: "reset" | "measure") => void server.send(order, () => {});
     const measure = async () => {
-      tell("measure");
+      send("measure");
       const [times] = await Promise.race([once(server, "message"), ended]);
       return times as ServiceTimes;
     };
-    return { url: `http://127.0.0.1:${port}`, reset: () => tell("reset"), measure, close };
+    return { url: `http://127.0.0.1:${port}`, reset: () => send("reset"), measure, close };
   } catch (error) {
     await close();
     throw error;

@@ -4,14 +4,14 @@ import { createFifo, createFifoWithTimeouts } from "./peers/fifo.ts";
 import { type CreatePolicy, REFUSED } from "./policy.ts";
 import { createRunnerAlone } from "./runner-alone.ts";
 
-/** What may decide behind the plain HTTP server, by the name that its rows have. */
+/** Policies behind the plain HTTP server, by the names of their rows. */
 export const POLICIES = {
   "runner-alone": createRunnerAlone,
   fifo: createFifo,
   "fifo-timeouts": createFifoWithTimeouts,
   "clipper-aimd": createClipperAimd,
   bentoml: createBentoml,
-  /** Leaves the device to whoever measures it while requests come. */
+  /** Leaves the device to a measurement while requests arrive. */
   refusing: () => ({ serve: async () => REFUSED, reset() {} }),
 } as const satisfies Record<string, CreatePolicy>;
 

@@ -1,7 +1,7 @@
 /**
- * Entry of a contender's server: `node policy-server.ts <policy>`, forked with an IPC channel. It tells its
- * port, gives up what waits when it is sent "reset", measures its device when it is sent "measure" and tells
- * the times, and serves until its parent kills it or goes.
+ * Entry of a contender's server: `node policy-server.ts <policy>`, forked with an IPC channel. It sends its port. On
+ * "reset" it drops its waiting requests; on "measure" it measures its device and sends the times. It serves until its
+ * parent kills it or ends.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -11,7 +11,7 @@ export interface PolicyRequest {
   readonly deadlineMs: number;
 }
 
-/** An answer, or the HTTP status of what was not computed: 503 where it was refused, 504 where its time had passed. */
+/** An answer, or the HTTP status of a request without one: 503 where it was refused, 504 where its time had passed. */
 export type PolicyReply =
   | { readonly status: 200; readonly tensors: readonly Tensor[] }
   | { readonly status: number; readonly tensors: null };
@@ -19,7 +19,7 @@ export type PolicyReply =
 /** Decides what a device computes next. */
 export interface Policy {
   serve(request: PolicyRequest): Promise<PolicyReply>;
-  /** Gives up what waits: the next trace begins with an empty queue. */
+  /** Drops its waiting requests: the next trace begins with an empty queue. */
   reset(): void;
 }
 

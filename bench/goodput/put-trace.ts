@@ -4,19 +4,19 @@ import type { FrameSender } from "./frame-sender.ts";
 import { createInput, MODELS } from "./served-models.ts";
 import { MAX_BUDGET_MS, ROWS, type Trace } from "./trace.ts";
 
-/** How one request of a trace ended. */
+/** Outcome of one request of a trace. */
 export interface TraceOutcome {
-  /** HTTP status, 0 where the connection broke; null where no answer came before the last budget had ended. */
+  /** HTTP status; 0 where the connection broke; null without an answer before the last budget ended. */
   readonly status: number | null;
-  /** From the scheduled arrival; where no answer came, how long it had waited by then. */
+  /** Time from the scheduled arrival; without an answer, its wait so far. */
   readonly latencyMs: number;
-  /** From the scheduled arrival to the sending. */
+  /** Time from the scheduled arrival to the sending. */
   readonly lagMs: number;
 }
 
-/** From the end of the last budget to the end of a round. */
+/** Time from the end of the last budget to the end of a round. */
 const GRACE_MS = 50;
-/** A request that was sent when its budget had ended is told the least one that is allowed. */
+/** A request sent after its budget ended has the smallest allowed budget. */
 const LEAST_BUDGET_MS = 0.1;
 
 const rows = new Map(
@@ -24,8 +24,8 @@ const rows = new Map(
 );
 
 /**
- * Sends a trace. A request tells what is left of its budget when it goes out, so that the generator's
- * own lateness is nobody's advantage. Behind the last budget `reset` makes the server give up what waits.
+ * Sends a trace. Each request carries the rest of its budget at sending, so that a late generator favours no contender.
+ * After the last budget, `reset` makes the server drop its waiting requests.
  */
 export async function putTrace(trace: Trace, sender: FrameSender, reset: () => void): Promise<TraceOutcome[]> {
   const { arrivalsMs, requests, durationMs } = trace;
@@ -34,7 +34,7 @@ export async function putTrace(trace: Trace, sender: FrameSender, reset: () => v
   let isOver = false;
   const begun = Promise.withResolvers<number>();
   const send = (index: number, lagMs: number): Promise<string> => {
-    // Arrivals count from when the pacer is ready, which takes some time.
+    // Arrivals count from the pacer's readiness, which takes some time.
     begun.resolve(arrivalsMs[index]! + lagMs);
     lags[index] = lagMs;
     const { model, budgetMs, row } = requests[index]!;

@@ -5,7 +5,7 @@ import type { CreatePolicy } from "./policy.ts";
 
 const CONFIDENCE = 0.99;
 
-/** The runner's own queue in the place of a peer's: our scheduler without edge, link and session. */
+/** The runner's own queue in place of a peer's: our scheduler without edge, link and session. */
 export const createRunnerAlone: CreatePolicy = ({ host }) => {
   const server = new InferenceServer(host);
   const waiting = new Set<string>();

@@ -1,14 +1,13 @@
 import type { TraceOutcome } from "./put-trace.ts";
 import type { Trace } from "./trace.ts";
 
-/** Statuses by which a server says no: `budget-unattainable` and `overloaded`. */
+/** Statuses of a refusal: `budget-unattainable` and `overloaded`. */
 const REFUSALS: ReadonlySet<number | null> = new Set([422, 503]);
 
 /**
- * What a round comes to. Admitted is whatever was not refused, so what was dropped or never answered
- * counts as admitted and late. Percentiles are of the admitted requests' latencies; where no answer
- * came they hold what the request had waited, which is too little. Where all was refused, shares and
- * percentiles of the admitted are 0.
+ * Score of a round. Every request that was not refused counts as admitted, so dropped and unanswered ones are admitted
+ * and late. Percentiles are of the admitted requests' latencies; an unanswered one counts with its wait, which is too
+ * little. Where all were refused, shares and percentiles of the admitted are 0.
  */
 export function scoreRound({ requests, durationMs }: Trace, outcomes: readonly TraceOutcome[]) {
   const admitted = outcomes.filter(({ status }) => !REFUSALS.has(status));

@@ -8,11 +8,11 @@ import {
   writeOnnxGraph,
 } from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 
-/** The models of the trace: a policy as control loops have it, and a network that looks at images. */
+/** Models of the trace: a policy for control loops, and a vision network. */
 export const MODELS = ["policy", "vision"] as const;
 export type ModelName = (typeof MODELS)[number];
 
-/** What a row of each takes and gives. */
+/** Input and output of a row of each. */
 const INPUTS: Readonly<Record<ModelName, Omit<TensorSpec, "dtype">>> = {
   policy: { name: "observation", shape: [-1, 64] },
   vision: { name: "image", shape: [-1, 1, 28, 28] },
@@ -64,7 +64,7 @@ function writeVision(): Uint8Array<ArrayBuffer> {
   return graph.write("vision");
 }
 
-/** A chain of operators, each on what the one before gave. */
+/** A chain of operators, each on the output of the previous one. */
 class Graph {
   readonly #constants: GraphConstant[] = [];
   readonly #nodes: GraphNode[] = [];
@@ -89,7 +89,10 @@ class Graph {
     }
   }
 
-  /** Uniform weights whose variance keeps that of what goes through ReLU (He et al., 2015), and no bias. */
+  /**
+   * Uniform weights whose variance is kept through ReLU, and no bias.
+   * Source: He et al., 2015.
+   */
   weigh(shape: readonly number[], fanIn: number, outputs: number): string[] {
     const seed = this.#constants.length + 1;
     const bound = Math.sqrt(6 / fanIn);

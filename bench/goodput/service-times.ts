@@ -11,7 +11,7 @@ const WARMUP = 10;
 const RUNS = 200;
 const FEWEST_RUNS = 7;
 
-/** Measures batches on an idle device as whoever calls it sees them: the median, on straight lines between the sizes. */
+/** Measures batches on an idle device as a caller sees them: the median, linearly interpolated between the sizes. */
 export async function measureServiceTimes(device: ModelDevice): Promise<ServiceTimes> {
   const times: Partial<Record<ModelName, readonly number[]>> = {};
   for (const model of MODELS) {
@@ -34,7 +34,7 @@ async function measureBatch(device: ModelDevice, model: ModelName, rows: number)
   return median(samplesMs);
 }
 
-/** A value for every whole number from 1 to the last one known. */
+/** A value for every whole number from 1 to the last known one. */
 export function interpolate(known: readonly (readonly [number, number])[]): number[] {
   const values: number[] = [];
   for (const [index, [rows, ms]] of known.entries()) {

@@ -5,18 +5,18 @@ import type { ModelName } from "./served-models.ts";
 export interface TracedRequest {
   readonly model: ModelName;
   readonly budgetMs: number;
-  /** Which of the model's rows it brings. */
+  /** Index of its row among the model's rows. */
   readonly row: number;
 }
 
-/** One round's requests; the times of their arrivals rise, in milliseconds from its start. */
+/** Requests of one round; the times of their arrivals rise, in milliseconds from its start. */
 export interface Trace {
   readonly arrivalsMs: Float64Array;
   readonly requests: readonly TracedRequest[];
   readonly durationMs: number;
 }
 
-/** The first half comes by a Poisson process, the second in bursts. */
+/** The first half is a Poisson process, the second has bursts. */
 const HALF_MS = 1_500;
 /**
  * A burst is 1.92 times as dense as the mean: at half the capacity it still stays below the capacity,
@@ -25,7 +25,7 @@ const HALF_MS = 1_500;
 const BURSTS: BurstShape = { density: 2.5, share: 0.2, periodMs: 500 };
 /** Every other request is for the policy. */
 const POLICY_SHARE = 0.5;
-/** Budgets from the first to the second: a control loop's are tighter than what looking at an image takes. */
+/** Budgets from the first to the second: a control loop's are tighter than a vision network's. */
 const BUDGETS_MS: Readonly<Record<ModelName, readonly [number, number]>> = { policy: [5, 50], vision: [50, 200] };
 export const MAX_BUDGET_MS = 200;
 export const ROWS = 16;
@@ -40,7 +40,7 @@ export function createTrace(ratePerSecond: number, seed: number): Trace {
   return { arrivalsMs, requests, durationMs: 2 * HALF_MS };
 }
 
-/** Of the pieces of the bench's trace; 0 is for warming up. */
+/** Seeds of the pieces of the bench's trace; 0 is for warming up. */
 export function seedOfRound(round: number): number {
   return 1_000 + round;
 }

@@ -4,7 +4,7 @@ import type { Question } from "./questions.ts";
 import type { D1Host } from "./start-d1.ts";
 import { timeAnswers } from "./time-answers.ts";
 
-/** Samples in D1 behind a Worker that does nothing but run the SQL: the same database and the same way to it as ours. */
+/** Samples in D1 behind a Worker that only runs the SQL: the same database and the same way to it as ours. */
 export function askD1(host: D1Host): Contender<Question> {
   return async (question) => {
     const request = { sql: windowSql(question), rows: [bindQuestion(question)], atOnce: false };

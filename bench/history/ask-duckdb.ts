@@ -7,10 +7,10 @@ import { timeAnswers } from "./time-answers.ts";
 
 /** DuckDB's own size of a vector. */
 const CHUNK_ROWS = 2_048;
-/** Its discrete quantile has rank ⌈n·p⌉ − 1, ours ⌊n·p⌋: a hair above p they are the same. */
+/** Its discrete quantile has rank ⌈n·p⌉ − 1, ours ⌊n·p⌋: slightly above p they are equal. */
 const HAIR = 1e-9;
 
-/** Samples in DuckDB within this process, sorted as they are asked for, on as many threads as it likes. */
+/** Samples in DuckDB within this process, sorted by the keys of the queries, with its default number of threads. */
 export function askDuckdb(file: string, year: MeasuredYear): Contender<Question> {
   let opened: Promise<DuckDBConnection> | null = null;
   return async (question) => {

@@ -7,7 +7,7 @@ import type { MeasuredYear } from "./measured-year.ts";
 import type { Question } from "./questions.ts";
 import { timeAnswers } from "./time-answers.ts";
 
-/** The question as the product is asked it; `ids` are those of the series. */
+/** URL of a question to the product; `ids` are those of the series. */
 export function toUrl(edge: string, { series }: MeasuredYear, ids: readonly string[], question: Question): URL {
   const { fromMs, toMs, parts, numbers, byDevice } = question;
   const { subject, metric } = series[numbers[0]! - 1]!.key;
@@ -53,7 +53,7 @@ function flattenPairs({ pairs }: ComparisonReply): Float32Array {
   return Float32Array.from(pairs.flatMap(({ a, b }) => [a.value, b.value]));
 }
 
-/** Rows that the database read for the answer, as it tells itself. */
+/** Rows that the database read for the answer, from the reply itself. */
 function readRows(reply: Response): number | null {
   const [, rows] = /rows;desc="(\d+)"/.exec(reply.headers.get("server-timing") ?? "") ?? [];
   return rows === undefined ? null : Number(rows);

@@ -4,7 +4,7 @@ import type { Question } from "./questions.ts";
 import { bindQuestion, flattenRows } from "./sample-sql.ts";
 import { timeAnswers } from "./time-answers.ts";
 
-/** Samples in SQLite within this process, without a server between. */
+/** Samples in SQLite within this process, without a server in between. */
 export function askSqlite(file: string, sqlOf: (question: Question) => string): Contender<Question> {
   return async (question) => {
     const db = new DatabaseSync(file, { readOnly: true });

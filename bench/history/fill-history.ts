@@ -7,8 +7,8 @@ import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
 import type { MeasuredYear } from "./measured-year.ts";
 
 /**
- * Puts a year's points into an edge's database in the order in which they came, as `appendMeasurements` stores
- * them, while no edge runs. Nothing is rolled up. Gives the ids of the series.
+ * Stores a year's points in an edge's database in order of time, like `appendMeasurements`, while no edge runs. Nothing
+ * is rolled up. Returns the ids of the series.
  */
 export async function fillHistory(file: string, year: MeasuredYear): Promise<string[]> {
   const ids: string[] = [];

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { MeasuredYear } from "./measured-year.ts";
 import { SAMPLES_TABLE } from "./sample-sql.ts";
 
-/** Puts every sample into a database of its own as a row, in the order of the table. */
+/** Stores every sample in a separate database as a row, in the order of the table. */
 export function fillSamples(file: string, year: MeasuredYear): void {
   const db = new DatabaseSync(file);
   db.exec(`${SAMPLES_TABLE}; begin`);

@@ -14,23 +14,25 @@ import type { Stack, Target } from "../hop/start-stack.ts";
 import { createRow, type Row, type RowContext } from "../row.ts";
 
 const LOOP = fileURLToPath(new URL("loop-query.ts", import.meta.url));
-/** Steady, and far below what the machine can do. */
+/** Steady, and far below the machine's capacity. */
 const RATE = 50;
 const ROUND_MS = 4_000;
 const CONNECTIONS = 16;
-/** What was asked last is answered by then. */
+/** Time for the last answers to arrive. */
 const PAUSE_MS = 300;
 
 const MS = { unit: "ms", better: "lower" } as const;
 const RATIO = { unit: "×", better: "lower", oursOnly: true } as const;
 
-/** A request of the history, to be asked in a loop. */
+/** A request of the history for a loop. */
 export interface LoopedQuery {
   readonly name: string;
   readonly url: URL;
 }
 
-/** What an inference's p99 becomes while one other client asks the history one question after the other, beside the quiet one of the same round. */
+/**
+ * Compares an inference's p99 while another client queries the history in a loop with the quiet one of the same round.
+ */
 export async function* inferBeside(
   { bench, rounds, say }: BenchContext,
   row: Omit<RowContext, "case">,
@@ -63,7 +65,7 @@ export async function* inferBeside(
   }
 }
 
-/** By the scheduled arrivals of the round, which are the same for all; a request that fails is never answered. */
+/** Sends by the round's scheduled arrivals, which are the same for all; a failed request counts as never answered. */
 async function measureP99(client: FrameClient, seed: number): Promise<number> {
   const latencies: number[] = [];
   const arrivals = poissonArrivals({ ratePerSecond: RATE, durationMs: ROUND_MS, seed });
@@ -77,7 +79,7 @@ async function measureP99(client: FrameClient, seed: number): Promise<number> {
   return nearestRank(Float64Array.from(latencies).toSorted(), 0.99);
 }
 
-/** Asks in a process of its own, so that reading the replies holds up nobody here. */
+/** Asks in a separate process, so that reading the replies does not delay this one. */
 async function whileLooped<Value>(target: Target, measure: () => Promise<Value>): Promise<Value> {
   const child = fork(LOOP, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const closed = once(child, "close");

@@ -1,4 +1,4 @@
-/** Asks for one URL again and again, alone in its process, and reads the replies; tells when the first has come. */
+/** Requests one URL again and again, alone in its process, and reads the replies; reports the arrival of the first. */
 process.on("message", async ({ url, key }: { url: string; key: string }) => {
   const headers = { authorization: `Bearer ${key}` };
   for (let asked = 0; ; asked++) {

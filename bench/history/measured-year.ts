@@ -6,7 +6,7 @@ export const DEVICES = 20;
 const SUBJECTS = 10;
 const METRICS = 5;
 export const SERIES = SUBJECTS * METRICS * DEVICES;
-/** The busiest series, that is all devices of the two busiest metrics, are what live requests leave; the others come from runs. */
+/** The busiest series, all devices of the two busiest metrics, are from live requests; the others come from runs. */
 const LIVE_SERIES = 2 * DEVICES;
 
 const DAY_MS = 86_400_000;
@@ -15,14 +15,14 @@ export const FROM_MS = Date.UTC(2025, 0, 1);
 export const TO_MS = FROM_MS + YEAR_MS;
 
 const SEED = 5;
-/** Spread of the logarithm of samples within a point, and one sample in a hundred that takes three times as long. */
+/** Spread of the logarithm of samples within a point; one sample in a hundred is three times as long. */
 const SPREAD = 0.15;
 const SPIKE_SHARE = 0.01;
 const SPIKE = 3;
 
-/** A series as every contender stores it. */
+/** A series in the form for every contender. */
 export interface YearSeries {
-  /** From 1 on, the busiest first. */
+  /** Rank from 1 on, the busiest first. */
   readonly no: number;
   readonly points: number;
   readonly key: SeriesKey;
@@ -121,7 +121,7 @@ function levelAt(no: number, atMs: number): number {
   return base * day * step;
 }
 
-/** In (0, 1): its logarithm is finite. */
+/** Uniform in (0, 1), so that its logarithm is finite. */
 function drawUniform(stream: number): (index: number) => number {
   const draw = drawWord(SEED, stream);
   return (index) => (draw(index) + 0.5) / 2 ** 32;

@@ -11,7 +11,7 @@ import { findD1File } from "./start-d1.ts";
 
 /** Longer than any bench: nothing is done by the clock. */
 export const NEVER_MS = 86_400_000;
-/** Behind the end of each work of the cron the next one begins. */
+/** Interval that starts the next work of the cron right after the last. */
 const AT_ONCE_MS = 1;
 const POLL_MS = 250;
 const ROLL_LIMIT_MS = 600_000;
@@ -24,7 +24,7 @@ export interface PreparedHistory {
   readonly sizeBytes: number;
 }
 
-/** Makes the database, fills it while no edge runs, and lets the edge's own cron roll all of it up. */
+/** Creates the database, fills it while no edge runs, and lets the edge's own cron roll all of it up. */
 export async function prepareHistory(dataDir: string, year: MeasuredYear): Promise<PreparedHistory> {
   const start = (cronMs: number) =>
     startEdge({ port: 0, dataDir, root: ROOT, bootstrapSecret: createBootstrapSecret(), cronMs });

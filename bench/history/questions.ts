@@ -9,21 +9,21 @@ const JULY_MS = Date.UTC(2025, 6, 1);
 const AUGUST_MS = Date.UTC(2025, 7, 1);
 const SHARES = [0.5, 0.95, 0.99];
 
-/** The sketch's own bound is half of it. */
+/** Twice the sketch's own bound. */
 const TOLERANCE = 0.01;
 
 /** Percentiles of some series over a span, by series and then by part of the span. */
 export interface Question {
   readonly name: string;
-  /** Which percentiles of each group. */
+  /** Percentiles of each group. */
   readonly shares: readonly number[];
-  /** Numbers of the series, which rise. */
+  /** Numbers of the series, in rising order. */
   readonly numbers: readonly number[];
   readonly fromMs: number;
   readonly toMs: number;
-  /** Parts of this length; or two, before and from then on, which are compared; or null, the whole. */
+  /** Parts of this length; or two, before and after a time, to be compared; or null, the whole. */
   readonly parts: { readonly stepMs: number } | { readonly splitMs: number } | null;
-  /** All devices of the busiest metric, as one would ask for them; else the series are named. */
+  /** True for all devices of the busiest metric by a selector; else the series are named. */
   readonly byDevice: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Expected {
   readonly high: Float64Array;
 }
 
-/** The answer by sorting all samples. Groups without samples are in no answer. */
+/** The answer by sorting all samples. Groups without samples are left out. */
 export function computeAnswer(year: MeasuredYear, question: Question): Expected {
   const groups = new Map<number, number[]>();
   const asked = new Set(question.numbers);

@@ -1,6 +1,6 @@
 import type { Question } from "./questions.ts";
 
-/** Every sample a row, clustered by what is asked for: an index that holds all that is read. */
+/** One row for each sample, clustered by the keys of the queries: an index with all columns that are read. */
 export const SAMPLES_TABLE = `create table samples (series_no integer not null, at_ms integer not null,
   sample_no integer not null, value real not null, primary key (series_no, at_ms, sample_no)) without rowid`;
 
@@ -8,12 +8,12 @@ const SELECTED = `from samples
   where series_no in (select value from json_each(?1)) and at_ms >= ?2 and at_ms < ?3`;
 
 function partOf({ parts }: Question): string {
-  // A number would be the place of a column there.
+  // A number would be a column's position there.
   if (parts === null) return "null";
   return "stepMs" in parts ? `at_ms / ${parts.stepMs}` : `at_ms >= ${parts.splitMs}`;
 }
 
-/** Percentiles by window functions, which any SQLite has, of rank ⌊n·p⌋ as ours. */
+/** Percentiles by window functions, which every SQLite has, of rank ⌊n·p⌋ like ours. */
 export function windowSql(question: Question): string {
   const part = partOf(question);
   const columns = question.shares.map(
@@ -26,7 +26,7 @@ export function windowSql(question: Question): string {
     select ${columns.join()} from ranked group by series_no, part order by series_no, part`;
 }
 
-/** The same by SQLite's own function, which is there only where it was compiled with its percentile extension. */
+/** The same by SQLite's own function, which needs the percentile extension compiled in. */
 export function percentileSql(question: Question): string {
   const columns = question.shares.map((share, index) => `percentile_disc(value, ${share}) as v${index}`);
   return `select ${columns.join()} ${SELECTED}

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { applyMigrations } from "../../src/local/edge-host.ts";
 
-/** One statement with one row of parameters after the other, or all of them as one batch. */
+/** Runs one statement for each row of parameters, one after the other or as one batch. */
 const WORKER = `export default {
   async fetch(request, { DB }) {
     const { sql, rows, atOnce } = await request.json();
@@ -19,17 +19,17 @@ const WORKER = `export default {
 export interface D1Request {
   readonly sql: string;
   readonly rows: readonly (readonly (string | number | null)[])[];
-  /** Whether all rows are one batch, which is a transaction. */
+  /** True if all rows are one batch, which is a transaction. */
   readonly atOnce: boolean;
 }
 
-/** What the last statement gave. */
+/** Result of the last statement. */
 export interface D1Reply {
   readonly results: readonly object[];
   readonly rowsRead: number;
 }
 
-/** A Worker with a D1 of its own that does nothing but run the SQL that it is sent. */
+/** A Worker with its own D1 that only runs the SQL it receives. */
 export interface D1Host {
   run(request: D1Request): Promise<D1Reply>;
   /** The database's file. */
@@ -66,7 +66,7 @@ export async function startD1(folder: string, migrations?: string): Promise<D1Ho
   return { run, file: await findD1File(folder), stop: () => miniflare.dispose() };
 }
 
-/** The file of the only D1 database below a folder where Miniflare persists. */
+/** File of the only D1 database in a folder of Miniflare's. */
 export async function findD1File(folder: string): Promise<string> {
   const files = join(folder, "d1/miniflare-D1DatabaseObject");
   const name = (await readdir(files)).find((each) => each.endsWith(".sqlite") && each !== "metadata.sqlite");

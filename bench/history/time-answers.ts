@@ -1,16 +1,16 @@
 import type { Entry } from "../contest.ts";
 import { median } from "../../src/stats/distribution/summary.ts";
 
-/** An answer: percentiles by series, step and share, and what the database counts as read, where it does. */
+/** An answer: percentiles by series, step and share, and the rows read where the database counts them. */
 export interface Answer {
   readonly percentiles: Float32Array;
   readonly rowsRead: number | null;
 }
 
-/** A round asks as often as fits into this time, and once at least. */
+/** A round repeats the question within this time, at least once. */
 const ROUND_MS = 300;
 
-/** Asks for the output, which is a contender's warming up, too; a round tells the median time of an answer. */
+/** Requests the output, which also warms a contender up; a round's value is the median time of an answer. */
 export async function timeAnswers(ask: () => Promise<Answer>): Promise<Entry> {
   const { percentiles } = await ask();
   return {

@@ -1,6 +1,6 @@
 import type { Row } from "../row.ts";
 
-/** What our way adds to the peer's, from the row that compares their medians. */
+/** Time that our way adds to the peer's, from the row that compares their medians. */
 export function addedRow(row: Row): Row {
   const { reason: _, ...rest } = row;
   const added = row.peerValue === null ? Number.NaN : row.ours - row.peerValue;

@@ -18,8 +18,8 @@ export function findOurs(stack: Stack): FindTarget {
 }
 
 /**
- * The runner itself, with a ticket that is renewed at half of its life. Tickets are fetched here and not by the
- * client's channel, so that both ways and the peers are measured with the same sockets.
+ * The runner itself, with a ticket that is renewed at half of its life. Tickets are requested here and not by the
+ * client's channel, so that both ways and the peers use the same sockets.
  */
 function aimByTicket({ client }: Stack, input: HopCase): () => Promise<Aim> {
   const renew = async (): Promise<Aim> => {

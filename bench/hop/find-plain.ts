@@ -10,10 +10,10 @@ import type { FindTarget } from "./open-stream.ts";
 const PLAIN_HTTP = new URL("plain-http.ts", import.meta.url);
 const NODE_PROXY = new URL("node-proxy.ts", import.meta.url);
 
-/** The same backend behind nothing but Node's HTTP server, in a process of its own. */
+/** The same backend directly behind Node's HTTP server, in its own process. */
 export const findPlainHttp: FindTarget = (input) => startPlain(input, false);
 
-/** The same behind a plain proxy, which is another process. */
+/** The same behind a plain proxy in another process. */
 export const findNodeProxy: FindTarget = (input) => startPlain(input, true);
 
 async function startPlain(input: Parameters<FindTarget>[0], isProxied: boolean): ReturnType<FindTarget> {

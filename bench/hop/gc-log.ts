@@ -9,30 +9,30 @@ import { createInterface } from "node:readline";
 import type { Span } from "./overlap-ms.ts";
 import type { StackVariables } from "./start-stack.ts";
 
-/** When the world stood still for collectors, rising by start. */
+/** Pauses by garbage collectors, sorted by start. */
 export type GcPauses = readonly Span[];
 
 const RECORDER = new URL("record-gc.ts", import.meta.url);
-/** The program of the edge, as Miniflare finds it. */
+/** Program of the edge, as Miniflare finds it. */
 const { default: WORKERD } = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd") as {
   default: string;
 };
 /** `[pid:isolate] 1234 ms: Scavenge 5.0 (6.2) -> 4.1 (7.2) MB, …, 0.45 / 0.00 ms …` */
 const LINE = /^\[\d+:(\w+)\]\s+(\d+) ms: .*?([\d.]+) \/ [\d.]+ ms/;
 
-/** Notes the collections of the edge and of the runner's processes; they have to be started with what it gives. */
+/** Records the collections of the edge and of the runner's processes, which must start with its variables. */
 export class GcLog {
   readonly variables: StackVariables;
   readonly #folder: string;
   readonly #nodeLog: string;
   readonly #pipe: Socket;
-  /** Of each of workerd's heaps: collections by its own clock, and the least distance of that to ours. */
+  /** Collections of each of workerd's heaps by its own clock, and the smallest difference of that to ours. */
   readonly #heaps = new Map<string, { atMs: number; tookMs: number }[]>();
   readonly #offsets = new Map<string, number>();
 
   private constructor(folder: string, pipe: string) {
     this.#folder = folder;
-    // Both ways and without blocking: nobody waits for another end to be opened, ours nor workerd's.
+    // Read and write without blocking: neither we nor workerd wait for the other end to open.
     this.#pipe = new Socket({ fd: openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK), writable: false });
     createInterface({ input: this.#pipe }).on("line", (line) => this.#note(line));
     this.#nodeLog = join(folder, "gc.log");
@@ -43,8 +43,8 @@ export class GcLog {
   }
 
   /**
-   * Makes a folder for it. V8 tells collections of workerd on its standard output, which Miniflare does not
-   * hand on: a script in between leads it into a pipe that is read here.
+   * Creates a folder for it. V8 writes collections of workerd to its standard output, which Miniflare does not pass on:
+   * a script in between redirects it into a pipe that is read here.
    */
   static async open(): Promise<GcLog> {
     const folder = await mkdtemp(join(tmpdir(), "millrace-gc-"));
@@ -58,7 +58,7 @@ export class GcLog {
     return log;
   }
 
-  /** Once the stack has stopped. */
+  /** Call it once the stack has stopped. */
   async close(): Promise<void> {
     this.#pipe.destroy();
     await rm(this.#folder, { recursive: true, force: true });
@@ -77,7 +77,7 @@ export class GcLog {
     return all.toSorted((a, b) => a.fromMs - b.fromMs);
   }
 
-  /** Lines come in bursts, as the pipe is buffered: the one that was least late says how the clocks differ. */
+  /** The pipe is buffered, so lines arrive in bursts: the least delayed one gives the difference of the clocks. */
   #note(line: string): void {
     const [, heap, atText, tookText] = LINE.exec(line) ?? [];
     if (heap === undefined) return;

@@ -2,14 +2,14 @@ import { encodeFrame } from "../../src/protocol/wire/frame.ts";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import { writeOnnxGraph } from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 
-/** What goes out; the same bytes with the sign turned come back. */
+/** Payload; the same bytes with the sign turned come back. */
 export interface HopCase {
   readonly values: Float32Array<ArrayBuffer>;
   /** Over the edge, or with a ticket to the runner's own listener. */
   readonly way: "edge" | "direct";
 }
 
-/** Wide enough that no pause of a busy machine is refused. */
+/** Wide enough that no pause of a busy machine causes a refusal. */
 export const BUDGET_MS = 60_000;
 
 /** The name of the case's model. */
@@ -17,7 +17,7 @@ export function nameModel({ values }: HopCase): string {
   return `negate-${values.length}`;
 }
 
-/** A network y = −x of the case's length: a fixed shape, next to no work, and an answer that can be told from the question. */
+/** A network y = −x of the case's length: a fixed shape, almost no work, and an answer that differs from the input. */
 export function writeModel(input: HopCase): Uint8Array<ArrayBuffer> {
   const shape = [1, input.values.length];
   return writeOnnxGraph({
@@ -28,7 +28,7 @@ export function writeModel(input: HopCase): Uint8Array<ArrayBuffer> {
   });
 }
 
-/** The request of a case; with a ticket its model is in there. */
+/** Request of a case; on the direct way the ticket names the model. */
 export function writeFrame(input: HopCase): Uint8Array<ArrayBuffer> {
   const header = input.way === "edge" ? { model: nameModel(input), budgetMs: BUDGET_MS } : {};
   return encodeFrame(header, [createTensor(input)]);

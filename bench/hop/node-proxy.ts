@@ -1,4 +1,7 @@
-/** Entry of a plain proxy: `node node-proxy.ts <port>`; tells its own port on the IPC channel and hands all on to the other. */
+/**
+ * Entry of a plain proxy: `node node-proxy.ts <port>`; sends its own port on the IPC channel and forwards all requests
+ * to the other.
+ */
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -17,6 +20,6 @@ const server = createServer((incoming, response) => {
 
 process.on("SIGINT", () => {}); // Ctrl-C reaches the whole group, and the parent decides.
 process.on("disconnect", () => process.exit(0));
-// A round of another contender is longer than Node keeps a connection that rests.
+// A round of another contender lasts longer than Node keeps an idle connection.
 server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

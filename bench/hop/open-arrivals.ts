@@ -11,13 +11,13 @@ import { overlapMs, type Span } from "./overlap-ms.ts";
 import { readReply } from "./read-reply.ts";
 
 const RATE = 200;
-/** 2,000 requests: two stand above a round's p99.9. */
+/** 2,000 requests: two are above a round's p99.9. */
 const ROUND_MS = 10_000;
 const CONNECTIONS = 64;
 
 /**
- * Requests that come at random, 200 a second, whether or not those before were answered. What a collector
- * had stopped of a request's time is told by its pauses: the same percentiles are given without it.
+ * Requests that arrive at random, 200 a second, whether or not earlier ones were answered. The pauses of collectors
+ * show their part of a request's time: the same percentiles are reported without it.
  */
 export async function openArrivals(
   { aim, close }: OpenTarget,

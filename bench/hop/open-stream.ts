@@ -6,7 +6,7 @@ import { type HopCase, writeFrame } from "./hop-case.ts";
 import type { Aim } from "./post-frame.ts";
 import { readReply } from "./read-reply.ts";
 
-/** Enough for a p99 that ten requests stand above. */
+/** Enough for a p99 with ten requests above it. */
 const REQUESTS = 1_000;
 
 /** A target, by the client that measures it. */
@@ -15,10 +15,10 @@ export interface OpenTarget {
   readonly close: () => Promise<void>;
 }
 
-/** Makes a target ready for a case. */
+/** Prepares a target for a case. */
 export type FindTarget = (input: HopCase) => Promise<OpenTarget>;
 
-/** What a round makes of its requests beside their percentiles. */
+/** Figures of a round's requests beside their percentiles. */
 export type ReadParts = (replies: readonly TimedReply[]) => Record<string, number>;
 
 /** One inference after the other over one kept connection, warmed up. */

@@ -1,10 +1,12 @@
-/** A time of a beginning and an end, in milliseconds of the epoch. */
+/** A beginning and an end, in milliseconds of the epoch. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** How much of a span lies in pauses, which rise by start; those of different heaps may overlap, and are counted once. */
+/**
+ * Time of a span within pauses, which are sorted by start; those of different heaps may overlap, and are counted once.
+ */
 export function overlapMs({ fromMs, toMs }: Span, pauses: readonly Span[]): number {
   let sumMs = 0;
   let coveredToMs = fromMs;

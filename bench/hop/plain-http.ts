@@ -1,4 +1,7 @@
-/** Entry of the plain server: `node plain-http.ts <model>`; tells its port on the IPC channel and serves until it is killed. */
+/**
+ * Entry of the plain server: `node plain-http.ts <model>`; sends its port on the IPC channel and serves until it is
+ * killed.
+ */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OrtBackend } from "../../src/gpu-runner/devices/ort/ort-backend.ts";
@@ -6,7 +9,7 @@ import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/wire/
 import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference/inference.ts";
 
 const MODEL = "model";
-/** What both forms of the request have. */
+/** Fields of both forms of the request. */
 const FrameHeader = InferFrameHeader.pick({ tensors: true }).loose();
 
 const backend = new OrtBackend("cpu");
@@ -35,6 +38,6 @@ const server = createServer(async (request, response) => {
 
 process.on("SIGINT", () => {}); // Ctrl-C reaches the whole group, and the parent decides.
 process.on("disconnect", () => process.exit(0));
-// A round of another contender is longer than Node keeps a connection that rests.
+// A round of another contender lasts longer than Node keeps an idle connection.
 server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

@@ -1,13 +1,13 @@
 import { type Agent, request } from "node:http";
 import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference/inference.ts";
 
-/** Where a client reaches the backend now, and with which bearer. */
+/** Current address of the backend for a client, and its bearer. */
 export interface Aim {
   readonly url: URL;
   readonly bearer: string;
 }
 
-/** A reply as it came. */
+/** A reply as received. */
 export interface FrameReply {
   readonly status: number;
   readonly body: Uint8Array;

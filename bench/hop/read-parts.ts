@@ -2,14 +2,16 @@ import { LatencySplit } from "../../src/protocol/inference/inference.ts";
 import type { ReadParts } from "./open-stream.ts";
 import { readReply } from "./read-reply.ts";
 
-/** On the direct way there is neither edge nor link. */
+/** The direct way has neither edge nor link. */
 const Split = LatencySplit.extend({
   edgeMs: LatencySplit.shape.edgeMs.default(0),
   linkMs: LatencySplit.shape.linkMs.default(0),
 });
 const PARTS = ["edge", "link", "queue", "upload", "compute", "readback"] as const;
 
-/** Means of the parts that the edge reports with every reply; what the client saw beyond their total is its own and the socket's. */
+/**
+ * Means of the parts that the edge reports with every reply; the rest of the client's time is its own and the socket's.
+ */
 export const readParts: ReadParts = (replies) => {
   const sums = new Map<string, number>();
   const add = (part: string, ms: number) => sums.set(part, (sums.get(part) ?? 0) + ms / replies.length);

@@ -13,39 +13,45 @@ import type { Backend } from "../../src/protocol/fleet/hardware.ts";
 export const ROOT = join(import.meta.dirname, "../..");
 const CALIBRATION_LIMIT_MS = 120_000;
 
-/** Where a client reaches the backend. */
+/** Address of the backend for a client. */
 export interface Target {
   readonly url: string;
   readonly key: string;
 }
 
-/** Variables that processes are started with. */
+/** Environment variables of the processes. */
 export interface StackVariables {
   readonly edge: Readonly<Record<string, string>>;
   readonly runner: Readonly<Record<string, string>>;
 }
 
-/** What may differ from one bench to another. */
+/** Options that differ between benches. */
 interface StackOptions {
   readonly variables?: StackVariables;
-  /** Puts something into the folder before the edge runs there. */
+  /** Fills the folder before the edge runs there. */
   readonly prepare?: (dataDir: string) => Promise<void>;
-  /** Absent: a minute. */
+  /** Default: a minute. */
   readonly cronMs?: number;
 }
 
-/** Edge and runner as `npm start` has them, in a folder of their own. */
+/** Edge and runner as in `npm start`, in their own folder. */
 export interface Stack extends Target {
-  /** Uploads a model, waits until the runner has calibrated it (by this backend, where one is named), and gives the version's id. */
+  /**
+   * Uploads a model, waits until the runner has calibrated it (by this backend, if named), and returns the version's
+   * id.
+   */
   place(name: string, content: Uint8Array<ArrayBuffer>, backend?: Backend): Promise<string>;
   /** Calls the edge as its administrator. */
   readonly client: Client;
-  /** Where the runner keeps its credential. */
+  /** Folder of the runner's credential. */
   readonly runnerFolder: string;
   stop(): Promise<void>;
 }
 
-/** Starts the edge on a free port and a runner that serves with its CPU alone and has a listener of its own; the key is a real one, with the scope `infer`. */
+/**
+ * Starts the edge on a free port and a runner that serves with its CPU alone and has its own listener; the key is a
+ * real one, with the scope `infer`.
+ */
 export async function startStack(
   say: (text: string) => void,
   { variables = { edge: {}, runner: {} }, prepare, ...options }: StackOptions = {},

@@ -3,7 +3,7 @@ import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
 import { countBinds, createVectors, type HrrCase } from "./hrr-case.ts";
 
-/** fft.js with its transform for reals; it has none for the way back, so that is a complex one. */
+/** fft.js with its transform for reals; it lacks the inverse, so that is a complex one. */
 export const contender: Contender<HrrCase> = async (shape) => {
   const { dimension, pairs } = shape;
   const { a, b } = createVectors(shape);

@@ -2,7 +2,7 @@ import { hrrBind } from "../../kernels/hrr-bind/hrr-bind.kernel.ts";
 import type { Entry } from "../contest.ts";
 import { SEED } from "../kernel-at-shape.ts";
 
-/** So many pairs of vectors of a dimension, bound in one call. */
+/** Pairs of vectors of one dimension, bound in one call. */
 export interface HrrCase {
   readonly dimension: number;
   readonly pairs: number;
@@ -18,7 +18,7 @@ export function createVectors(shape: HrrCase): Vectors {
   return hrrBind.generate({ ...shape }, SEED) as unknown as Vectors;
 }
 
-/** An entry that tells the time of a call in milliseconds, as one that tells bindings a second. */
+/** Converts an entry's milliseconds of a call to bindings per second. */
 export function countBinds(entry: Entry, { pairs }: HrrCase): Entry {
   return {
     ...entry,

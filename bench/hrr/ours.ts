@@ -4,7 +4,7 @@ import { createOwnEntry } from "../create-own-entry.ts";
 import { openOwnGpu, tuneChoice } from "../own-gpu.ts";
 import { countBinds, type HrrCase } from "./hrr-case.ts";
 
-/** So many values of a are bound to choose by: what is hopeless on a device can take it minutes for all of a case. */
+/** Values of a in a trial: a hopeless choice could need minutes for the whole case. */
 const TRIAL_VALUES = 2 ** 16;
 
 /** The product's own kernel, tuned; vectors go up and results come back each time. */

@@ -6,7 +6,7 @@
  */
 export class PackedTransform {
   readonly #half: number;
-  /** For each length of the way, longest first: w, w² and w³ of every butterfly. */
+  /** Roots of each length of the forward transform, longest first: w, w² and w³ of every butterfly. */
   readonly #levels: readonly { readonly length: number; readonly roots: Float64Array }[];
   readonly #halving: Float64Array | null;
   /** exp(−2πi·k/d) of the bin at each place. */
@@ -29,14 +29,14 @@ export class PackedTransform {
     }
   }
 
-  /** Reals to bins. */
+  /** Transforms reals to bins. */
   forward(x: Float64Array): void {
     if (this.#halving !== null) halve(x, this.#half, this.#halving);
     for (const { length, roots } of this.#levels) quarter(x, this.#half, length, roots);
     quarterLast(x);
   }
 
-  /** Bins to reals; `multiply` has scaled for it. */
+  /** Transforms bins to reals; `multiply` has scaled for it. */
   backward(x: Float64Array): void {
     joinFirst(x);
     for (let index = this.#levels.length - 1; index >= 0; index--) {
@@ -46,7 +46,7 @@ export class PackedTransform {
     if (this.#halving !== null) joinHalves(x, this.#half, this.#halving);
   }
 
-  /** The bins of x times those of y, into x. */
+  /** Multiplies the bins of x by those of y, into x. */
   multiply(x: Float64Array, y: Float64Array): void {
     const scale = 1 / (8 * this.#half);
     multiplyBins(x, y, 0, 0, 1, 0, scale);

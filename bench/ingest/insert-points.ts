@@ -14,8 +14,8 @@ const INSERT_POINT = `insert into points (series_no, at_ms, source_id, run_id, c
   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
- * An insert a point into the product's own tables, by a Worker that gets the points ready to be stored: neither
- * checked nor summarised, and their series are there. Each insert is awaited, or all of a batch are one transaction.
+ * One insert for each point into the product's own tables, by a Worker with prepared points: neither checked nor
+ * summarised, and their series exist. Each insert is awaited, or all of a batch are one transaction.
  */
 export function insertPoints(atOnce: boolean): Contender<number> {
   return async (size) => {

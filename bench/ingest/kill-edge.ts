@@ -19,22 +19,22 @@ import { sendReport, toReport } from "./send-report.ts";
 const EDGE = fileURLToPath(new URL("edge-process.ts", import.meta.url));
 const REPORTS = 200;
 const REPORT_POINTS = 100;
-/** Senders at the same time, each with one report after the other: so many are under way at the kill. */
+/** Concurrent senders, each with one report at a time: this many are under way at the kill. */
 const SENDERS = 16;
 const RETRY_MS = 50;
 const LIMIT_MS = 60_000;
 
-/** What a kill came to. */
+/** Result of a kill. */
 export interface Killed extends Loss {
-  /** Reports that were stored, and not acknowledged before the kill: sent again, they were known. */
+  /** Reports that were stored, but not acknowledged before the kill: sent again, they were known. */
   readonly knownReports: number;
-  /** Attempts that failed while the edge was away. */
+  /** Attempts that failed while the edge was down. */
   readonly failedAttempts: number;
 }
 
 /**
- * Senders report to an edge that is killed with all its processes in between, at a time drawn from the seed, and
- * started again on the same folder; whoever was not acknowledged sends the same again until it is.
+ * Sends reports to an edge that is killed midway with all its processes, at a time drawn from the seed, and restarted
+ * on the same folder. An unacknowledged report is sent again until it is acknowledged.
  */
 export async function killEdge(seed: number): Promise<Killed> {
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-ingest-"));
@@ -98,13 +98,13 @@ function openStream(target: Target) {
   return stream;
 }
 
-/** What the edge itself says that it has. */
+/** The edge's own count of its points. */
 async function countPoints({ url, key }: Target): Promise<number> {
   const { items } = await createClient({ baseUrl: url, key }).call(endpoints.listSeries, { query: { limit: SERIES } });
   return items.reduce((sum, { points }) => sum + points, 0);
 }
 
-/** An edge with its processes in a group of their own. */
+/** An edge with its processes in their own group. */
 async function startEdgeProcess(dataDir: string, port: number, secret: string) {
   const child = fork(EDGE, [dataDir, String(port)], {
     detached: true,

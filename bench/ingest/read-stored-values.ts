@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** The values of all points of one sample in an edge's database, which may be open elsewhere, in rising order. */
+/** Sorted values of all points of one sample in an edge's database, which may be open elsewhere. */
 export function readStoredValues(file: string): number[] {
   const db = new DatabaseSync(file, { readOnly: true });
   try {

@@ -1,10 +1,10 @@
-/** What became of points that all were acknowledged. */
+/** Outcome of acknowledged points. */
 export interface Loss {
   readonly lostPoints: number;
   readonly duplicatePoints: number;
 }
 
-/** Tells it by the values, of which each point has its own. */
+/** Compares points by their values, which are unique. */
 export function scoreLoss(sent: readonly number[], stored: readonly number[]): Loss {
   const found = new Set(stored);
   const lostPoints = sent.filter((value) => !found.has(value)).length;

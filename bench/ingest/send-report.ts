@@ -2,7 +2,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Target } from "../hop/start-stack.ts";
 import type { IngestPoint } from "./point-batches.ts";
 
-/** A batch as a report of its own, with the body that `POST /v1/history/points` takes. */
+/** A batch as a report of its own: the body of `POST /v1/history/points`. */
 export function toReport(run: string, batch: readonly IngestPoint[]): string {
   const measurements = batch.map(({ series, atMs, value }) => ({
     subject: `subject-${series}`,
@@ -14,7 +14,7 @@ export function toReport(run: string, batch: readonly IngestPoint[]): string {
   return JSON.stringify({ run, host: { cpu: "bench" }, measurements });
 }
 
-/** Sends a report; `known` where its run was there already. Throws where it is not acknowledged. */
+/** Sends a report; `known` where its run existed already. Throws where it is not acknowledged. */
 export async function sendReport({ url, key }: Target, body: string): Promise<"stored" | "known"> {
   const reply = await fetch(new URL(endpoints.reportPoints.path, url), {
     method: "POST",

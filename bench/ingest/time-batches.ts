@@ -2,10 +2,10 @@ import { readStoredValues } from "./read-stored-values.ts";
 import type { Entry } from "../contest.ts";
 import { createBatch, type IngestPoint } from "./point-batches.ts";
 
-/** A round sends as many batches as fit into this time, one after the other, and one at least. */
+/** A round sends batches one after the other within this time, at least one. */
 const ROUND_MS = 1_000;
 
-/** Where batches go: each is stored when its promise is fulfilled. */
+/** Receiver of batches: each is stored when its promise is fulfilled. */
 export interface BatchStore {
   /** The database's file. */
   readonly file: string;
@@ -13,7 +13,7 @@ export interface BatchStore {
   close(): Promise<void>;
 }
 
-/** The first batch is the output, as it stands in the database; a round tells points per second. */
+/** The output is the first batch as stored in the database; a round's value is points per second. */
 export async function timeBatches(batches: BatchStore, size: number): Promise<Entry> {
   let next = 0;
   const storeNext = async () => {

@@ -3,7 +3,7 @@ import type { Entry } from "../contest.ts";
 import { type KernelCase, runsOf } from "./kernel-case.ts";
 import { createTfjsOperation, type Tensor, type Tfjs } from "./tfjs-operations.ts";
 
-/** TensorFlow.js on the backend that it was set to; `adapter` is the one of that backend. */
+/** TensorFlow.js on its current backend; `adapter` is that backend's. */
 export function createTfjsEntry(tf: Tfjs, input: KernelCase, adapter: string | null): Promise<Entry> {
   const operation = createTfjsOperation(tf, input);
   const upload = () => operation.inputs.map(({ values, shape }) => tf.tensor(values, shape));

@@ -1,7 +1,7 @@
 import type { KernelArrays, KernelShape } from "../../kernels/kernel-spec.ts";
 import { layOutLayers, type MlpSize } from "../../kernels/mlp/mlp-layers.ts";
 
-/** A dense layer as other libraries take it: weights[inner × outer] and bias[outer], without padding. */
+/** A dense layer in the form of other libraries: weights[inner × outer] and bias[outer], without padding. */
 export interface DenseLayer {
   readonly inner: number;
   readonly outer: number;
@@ -9,7 +9,7 @@ export interface DenseLayer {
   readonly bias: Float32Array;
 }
 
-/** Takes the layers out of the padded parameters of the `mlp` kernel. */
+/** Extracts the layers from the padded parameters of the `mlp` kernel. */
 export function readDenseLayers(inputs: KernelArrays, shape: KernelShape): DenseLayer[] {
   const parameters = inputs["parameters"] as Float32Array;
   return layOutLayers(shape as KernelShape<MlpSize>).map(({ inner, outer, pitch, weights, bias }) => {

@@ -1,12 +1,12 @@
 import type { KernelAtShape } from "../kernel-at-shape.ts";
 
-/** Inputs lie where the contender computes, `runs` runs are issued back to back, and the last outputs are read back. */
+/** Inputs are where the contender computes, `runs` runs are issued back to back, and the last outputs are read back. */
 export interface StreamCase extends KernelAtShape {
   readonly mode: "stream";
   readonly runs: number;
 }
 
-/** Every run brings its input from host memory and its output there. */
+/** Every run moves its input from host memory and its output there. */
 export interface RoundTripCase extends KernelAtShape {
   readonly mode: "round-trip";
 }
@@ -19,5 +19,5 @@ export function runsOf(input: KernelCase): number {
   return input.mode === "stream" ? input.runs : 1;
 }
 
-/** The binding that a round trip brings anew: a network's parameters stay. */
+/** Binding that a round trip uploads anew: a network's parameters stay. */
 export const FRESH_INPUT = "input";

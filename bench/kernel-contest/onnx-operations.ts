@@ -9,13 +9,13 @@ import { inputsOf } from "../kernel-at-shape.ts";
 import type { KernelCase } from "./kernel-case.ts";
 import { permuteAxes } from "./permute-axes.ts";
 
-/** A case as ONNX has it; weights of networks stand in the file, so that a runtime may arrange them as it likes. */
+/** A case in ONNX; weights of networks are in the file, so that a runtime may rearrange them. */
 export interface OnnxOperation {
   readonly file: Uint8Array<ArrayBuffer>;
   readonly feeds: readonly (GraphValue & { readonly values: Float32Array })[];
   /** Name of the output. */
   readonly output: string;
-  /** An output as our kernel lays it out. */
+  /** An output in the layout of our kernel. */
   arrange(values: Float32Array): Float32Array;
 }
 
@@ -94,7 +94,7 @@ const conv2d: Build = (input) => {
 
 const BUILDS: Readonly<Record<string, Build>> = { gemm, softmax, mlp, conv2d };
 
-/** The case as one ONNX file that holds what is measured, and nothing else. */
+/** The case as one ONNX file with the measured operation only. */
 export function createOnnxOperation(input: KernelCase): OnnxOperation {
   const build = BUILDS[input.kernel];
   if (build === undefined) throw new RangeError(`it has no operators for '${input.kernel}'`);

@@ -4,7 +4,7 @@ import type { Contender } from "../contest.ts";
 import { type KernelCase, runsOf } from "./kernel-case.ts";
 import { createOnnxOperation } from "./onnx-operations.ts";
 
-/** ONNX Runtime's CPU provider with as many threads as it likes: no adapter, but what a machine can do without one. */
+/** ONNX Runtime's CPU provider with its default number of threads: no adapter, but the machine's result without one. */
 export const contender: Contender<KernelCase> = async (input) => {
   const operation = createOnnxOperation(input);
   const { file, feeds, output } = operation;
@@ -12,7 +12,7 @@ export const contender: Contender<KernelCase> = async (input) => {
   const tensors = Object.fromEntries(
     feeds.map(({ name, shape, values }) => [name, new Tensor("float32", values, shape)]),
   );
-  // Host memory is where it computes, so a round trip is a run.
+  // It computes in host memory, so a round trip is a run.
   const run = async (count: number): Promise<Float32Array> => {
     for (let i = 1; i < count; i++) await session.run(tensors);
     return (await session.run(tensors))[output]?.data as Float32Array;

@@ -10,7 +10,7 @@ const ON_GPU: InferenceSession.SessionOptions = { ...WEBGPU, preferredOutputLoca
 
 type Run = (count: number) => Promise<Float32Array>;
 
-/** ONNX Runtime's WebGPU provider; it looks for its adapter by itself and does not tell which it took. */
+/** ONNX Runtime's WebGPU provider; it selects its adapter itself and does not report which. */
 export const contender: Contender<KernelCase> = async (input) => {
   const operation = createOnnxOperation(input);
   const run = input.mode === "round-trip" ? await openRoundTrip(operation) : await openStream(operation);
@@ -26,7 +26,7 @@ async function openRoundTrip({ file, feeds, output }: OnnxOperation): Promise<Ru
   };
 }
 
-/** Outputs stay on the GPU or come back for a whole session, so there is one of each. */
+/** A session's outputs all stay on the GPU or all come back, so there is one of each. */
 async function openStream({ file, feeds, output }: OnnxOperation): Promise<Run> {
   const [staying, returning] = [
     await InferenceSession.create(file, ON_GPU),
@@ -40,7 +40,7 @@ async function openStream({ file, feeds, output }: OnnxOperation): Promise<Run> 
   };
 }
 
-/** There is no call that uploads: −(−x) through a network whose output stays does it. */
+/** There is no upload call: −(−x) through a network whose output stays does it. */
 async function upload(values: Float32Array, shape: readonly number[]): Promise<Tensor> {
   const session = await InferenceSession.create(
     writeOnnxGraph({

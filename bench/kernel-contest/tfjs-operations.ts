@@ -5,11 +5,11 @@ import type { KernelCase } from "./kernel-case.ts";
 export type Tfjs = typeof import("@tensorflow/tfjs-core");
 export type Tensor = import("@tensorflow/tfjs-core").Tensor;
 
-/** A case as TensorFlow.js has it. */
+/** A case in TensorFlow.js. */
 export interface TfjsOperation {
-  /** What a round trip brings anew. */
+  /** Inputs that a round trip uploads anew. */
   readonly inputs: readonly { readonly values: Float32Array; readonly shape: readonly number[] }[];
-  /** Gives a tensor that the caller disposes of. */
+  /** Returns a tensor that the caller disposes of. */
   run(tensors: readonly Tensor[]): Tensor;
 }
 
@@ -34,7 +34,7 @@ const softmax: Build = (tf, input) => {
   return { inputs: [{ values: values(inputsOf(input), "x"), shape }], run: ([x]) => tf.softmax(x!) };
 };
 
-/** Each layer in one operation, which is the fewest that it offers. */
+/** Each layer is one operation, the fewest possible. */
 const mlp: Build = (tf, input) => {
   const { batch = 0, inputs = 0 } = input.shape;
   const arrays = inputsOf(input);

@@ -3,7 +3,7 @@ import type { Contender } from "../contest.ts";
 import { createTfjsEntry } from "./create-tfjs-entry.ts";
 import type { KernelCase } from "./kernel-case.ts";
 
-/** TensorFlow.js on WebGPU: a browser's library, which wants `navigator.gpu` and is content then. */
+/** TensorFlow.js on WebGPU: a browser's library that only needs `navigator.gpu`. */
 export const contender: Contender<KernelCase> = async (input) => {
   Object.assign(globalThis, globals);
   const gpu = create([]);

@@ -17,15 +17,15 @@ export interface LearningCase {
   readonly episodes: number;
   readonly everyGenerations: number;
   readonly stopAt?: number;
-  /** Members are told each other's fitness: nothing can be learnt then. */
+  /** Members get each other's fitness, so that nothing can be learnt. */
   readonly shuffled?: true;
 }
 
-/** What came of one seed. */
+/** Result of one seed. */
 export interface Learnt {
-  /** The first after which the mean over 100 fresh episodes reached the target; null: none did. */
+  /** First generation whose mean over 100 fresh episodes reached the target; null: none did. */
   readonly solvedAt: number | null;
-  /** Mean return of the best policy over 100 episodes that chose nothing. */
+  /** Mean return of the best policy over 100 episodes that were not used for selection. */
   readonly fresh: number;
   /** Mean return of the policy at the end over 100 fresh episodes. */
   readonly last: number;
@@ -71,18 +71,21 @@ export async function learn(chosen: LearningCase, seed: number): Promise<Learnt>
   }
 }
 
-/** The strategy, but for members that hear of each other's fitness (Fisher and Yates). */
+/**
+ * The strategy with the members' fitness shuffled.
+ * Source: Fisher and Yates.
+ */
 function shuffleFitness(strategy: Strategy, seed: number): Strategy {
   return {
     ...strategy,
-    tell: ({ generation, fitness, ...told }) => {
+    tell: ({ generation, fitness, ...rest }) => {
       const draws = createDraws({ seed, stream: SHUFFLE_STREAM, member: 0, episode: generation, step: 0 });
       const mixed = fitness.slice();
       for (let last = mixed.length - 1; last > 0; last--) {
         const other = draws.words()[0] % (last + 1);
         [mixed[last], mixed[other]] = [mixed[other]!, mixed[last]!];
       }
-      return strategy.tell({ generation, fitness: mixed, ...told });
+      return strategy.tell({ generation, fitness: mixed, ...rest });
     },
   };
 }

@@ -2,33 +2,33 @@ import type { TrialStand } from "../../src/gpu-runner/kinds/optimisation/search-
 import { mean, median } from "../../src/stats/distribution/summary.ts";
 import type { SearchEnd } from "./search.ts";
 
-/** Throughputs by round: of what that round's search found, of what was best in all passes, and of what is served untuned. */
+/** Throughputs by round: of that round's search result, of the best of all passes, and of the untuned default. */
 interface ContestEnds {
   readonly found: number[];
   readonly exhaustive: number[];
   readonly default: number[];
 }
 
-/** Measurements of one configuration in a round, of which the median counts. */
+/** Measurements of one configuration in a round; their median counts. */
 const TURNS = 3;
 
 /**
- * Measures what was found anew, in turn: what chose it would flatter it. The best of the passes is the one of the
- * highest geometric mean. Where two are the same configuration, they are measured once: it would differ from itself by
- * the noise alone. `tell` is told the place of the best and of what each search found.
+ * Measures the results again, in turn: the measurement that chose them would flatter them. The best of the passes has
+ * the highest geometric mean. Equal configurations are measured once: otherwise they would differ by noise. `report`
+ * receives the place of the best and of each search's result.
  */
 export async function contest(
   stand: TrialStand,
   found: readonly SearchEnd[],
   passes: readonly (readonly number[])[],
-  tell: (place: number) => void,
+  report: (place: number) => void,
 ): Promise<ContestEnds> {
   const scores = passes[0]!.map((_, place) => mean(passes.map((pass) => Math.log(pass[place]!))));
   const best = scores.indexOf(Math.max(...scores));
-  tell(best);
+  report(best);
   const ends: ContestEnds = { found: [], exhaustive: [], default: [] };
   for (const { best: place } of found) {
-    tell(place);
+    report(place);
     const throughputs = await measureInTurn(stand, new Set([place, best, stand.standing!]));
     ends.found.push(throughputs.get(place)!);
     ends.exhaustive.push(throughputs.get(best)!);

@@ -10,14 +10,14 @@ import { createId } from "../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../src/protocol/link.ts";
 import type { OptimisedModel } from "./optimised-models.ts";
 
-/** What a runner has of the model: its devices as it starts them, and a loader of its files. */
+/** A runner's parts for the model: its devices as it starts them, and a loader of its files. */
 export interface OpenModel {
   readonly model: PlacedModel;
   readonly context: Pick<WorkloadContext, "fleet" | "models" | "signal">;
   close(): Promise<void>;
 }
 
-/** Starts the devices of this machine as a runner does, and knows a model in all of its variants. */
+/** Starts the devices of this machine like a runner, and registers a model in all its variants. */
 export async function openModel({ variants, inputs, outputs }: OptimisedModel): Promise<OpenModel> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-optimise-"));
   const logger = pino({ level: "silent" });
@@ -26,7 +26,7 @@ export async function openModel({ variants, inputs, outputs }: OptimisedModel): 
   const models = new ModelLoader({ keep: () => {}, read }, logger);
   const model: PlacedModel = {
     modelVersionId: createId("modelVersion"),
-    // The loader only hands the digest on to whoever reads.
+    // The loader only passes the digest on to the reader.
     variants: [...variants.keys()].map((name) => ({ name, digest: name })),
     inputs,
     outputs,

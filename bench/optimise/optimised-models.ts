@@ -11,11 +11,11 @@ export interface OptimisedModel {
   readonly outputs: TensorSpec[];
 }
 
-/** Layers of so many neurons: 25 MB of weights, which one core reads slower than two. */
+/** Neurons of a layer: 25 MB of weights, which one core reads slower than two. */
 const WIDTH = 1_024;
 const LAYERS = 6;
 
-/** A small network in two variants, and a wide one that threads are worth something to. */
+/** A small network in two variants, and a wide one that gains from threads. */
 export async function readOptimisedModels(): Promise<OptimisedModel[]> {
   const fileOf = async (file: string) =>
     new Uint8Array(await readFile(new URL(`../../models/lenet5/${file}`, import.meta.url)));

@@ -2,8 +2,8 @@ import { searchConfigurations } from "../../src/gpu-runner/kinds/optimisation/se
 import type { SearchProblem, TrialStand } from "../../src/gpu-runner/kinds/optimisation/search-problem.ts";
 
 /**
- * What a search came to: the place of what it found, its measurements, repeated ones among them, those that decided
- * between that and the default, and its time.
+ * Result of a search: its place, its measurements including repeated ones, those that decided against the default, and
+ * its time.
  */
 export interface SearchEnd {
   readonly best: number;
@@ -12,10 +12,10 @@ export interface SearchEnd {
   readonly spentMs: number;
 }
 
-/** A fifth of what there is. */
+/** A fifth of the space. */
 const TRIALS_SHARE = 0.2;
 
-/** Searches as the runner does it, with a fifth of the space in trials, and time enough. */
+/** Searches like the runner, with a fifth of the space in trials, and enough time. */
 export async function search(
   stand: TrialStand,
   problem: Pick<SearchProblem, "objective" | "targets" | "seed">,

@@ -9,8 +9,8 @@ const here = import.meta.dirname;
 const cache = path.join(here, "../../node_modules/.cache/millrace");
 
 /**
- * Starts the Chromium of the npm package `@sparticuz/chromium`, unpacking it first where it is not:
- * it needs nothing of the machine beyond libc.
+ * Starts the Chromium of the npm package `@sparticuz/chromium`, unpacking it first if needed: it requires only libc
+ * from the machine.
  */
 export async function launchChromium(): Promise<Browser> {
   const folder = await unpackOnce();
@@ -28,7 +28,7 @@ export async function launchChromium(): Promise<Browser> {
   });
 }
 
-/** The folder with the browser; renamed into place whole, so that a run that was cut off leaves no half. */
+/** Folder of the browser; renamed into place whole, so that an interrupted run leaves no partial one. */
 async function unpackOnce(): Promise<string> {
   const folder = path.join(cache, `chromium-${await packedVersion()}`);
   if (await exists(folder)) return folder;

@@ -14,7 +14,7 @@ export interface EdgePage {
   readonly url: string;
   readonly browser: Browser;
   readonly adminKey: string;
-  /** Of the admin key. */
+  /** Client with the admin key. */
   readonly client: Client;
   stop(): Promise<void>;
 }

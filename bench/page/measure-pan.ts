@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { LINE_COLOUR, OUTLINE_PLACES, ROUND_MS } from "./panned-points.ts";
 
-/** Frames a second, and the time that nineteen in twenty gaps between two stay within. */
+/** Frames a second, and the 95th percentile of the gaps between two. */
 export interface PanFigures {
   readonly "frames/s": number;
   readonly "p95 gap": number;
 }
 
-/** Pans to and fro with every frame that the page gets, by `globalThis.panTo(share)`, for one round. */
+/** Pans to and fro with every animation frame of the page, by `globalThis.panTo(share)`, for one round. */
 export async function measurePan(page: Page): Promise<Readonly<Record<string, number>>> {
   return page.evaluate(async (roundMs): Promise<PanFigures & Record<string, number>> => {
     const { panTo } = globalThis as unknown as { panTo: (share: number) => void };
@@ -29,7 +29,7 @@ export async function measurePan(page: Page): Promise<Readonly<Record<string, nu
   }, ROUND_MS);
 }
 
-/** How high the highest line reaches at places along the plot, as shares of its height. */
+/** Height of the highest line at places along the plot, as shares of the plot's height. */
 export async function readOutline(page: Page): Promise<Float32Array> {
   const outline = await page.evaluate(
     async ({ places, colour }) => {
@@ -45,7 +45,7 @@ export async function readOutline(page: Page): Promise<Float32Array> {
         colour.every((value, channel) => Math.abs(data[4 * (y * width + x) + channel]! - value) < 48);
       const [left, top] = [over.offsetLeft, over.offsetTop];
       return Array.from({ length: places }, (_, place) => {
-        // Within a few pixels the highest, since two plots do not break the time at the same places.
+        // The highest within a few pixels, since two plots do not break the time at the same places.
         const x = Math.round(left + ((place + 0.5) / places) * over.clientWidth);
         for (let y = top; y < top + over.clientHeight; y++) {
           for (let near = x - 4; near <= x + 4; near++) {

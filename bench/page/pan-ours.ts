@@ -3,14 +3,14 @@ import type { Contender } from "../contest.ts";
 import { measurePan, readOutline } from "./measure-pan.ts";
 import type { PanCase } from "./panned-points.ts";
 
-/** Where the page is, and what it shows. */
+/** Address of the page, and its series. */
 export interface PageOfSeries {
   readonly url: string;
   readonly key: string;
   readonly seriesId: string;
 }
 
-/** The page itself with every point of a series, dragged by its own pointer events. */
+/** The page itself with every point of a series, panned by its own pointer events. */
 export function panOurs(browser: Browser, { url, key, seriesId }: PageOfSeries): Contender<PanCase> {
   return async ({ points: { timesS }, share }) => {
     const context = await browser.newContext({ baseURL: url, viewport: { width: 1_280, height: 900 } });
@@ -28,10 +28,10 @@ export function panOurs(browser: Browser, { url, key, seriesId }: PageOfSeries):
       const { left, top, width } = over.getBoundingClientRect();
       const fire = (type: string, clientX: number) =>
         over.dispatchEvent(new PointerEvent(type, { bubbles: true, button: 0, clientX, clientY: top + 40 }));
-      // A pointer that no hand moves cannot be captured.
+      // A synthetic pointer cannot be captured.
       frame.setPointerCapture = () => undefined;
       fire("pointerdown", left);
-      // To drag by the plot's width is to move by what is in sight.
+      // Dragging by the plot's width moves by the visible span.
       const panTo = (place: number) => fire("pointermove", left + ((0.5 - place) * width * (1 - inSight)) / inSight);
       Object.assign(globalThis, { panTo });
     }, share);

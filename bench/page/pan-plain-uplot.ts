@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const STYLE = require.resolve("uplot/dist/uPlot.min.css");
 const SCRIPT = require.resolve("uplot/dist/uPlot.iife.min.js");
 
-/** uPlot with all points and a band of its own, as its documentation has it. */
+/** uPlot with all points and its own band, as in its documentation. */
 export function panPlainUplot(browser: Browser, widthPx: number): Contender<PanCase> {
   return async ({ points, share }) => {
     const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });

@@ -4,18 +4,18 @@ export interface PannedPoints {
   readonly percentiles: readonly (readonly number[])[];
 }
 
-/** What is panned, and how much of it is in sight. */
+/** Points to pan, and the visible share of them. */
 export interface PanCase {
   readonly points: PannedPoints;
   /** As a share of all of it. */
   readonly share: number;
 }
 
-/** Of a plot's frame, in CSS pixels, wherever it is drawn. */
+/** Height of a plot's frame, in CSS pixels, wherever it is drawn. */
 export const PLOT_HEIGHT_PX = 260;
-/** Places along a plot that outlines are compared at. */
+/** Places along a plot at which outlines are compared. */
 export const OUTLINE_PLACES = 64;
-/** How long one round pans. */
+/** Duration of one round of panning. */
 export const ROUND_MS = 3_000;
-/** Of the highest percentile's line, in the page's light theme. */
+/** Colour of the highest percentile's line, in the page's light theme. */
 export const LINE_COLOUR = [176, 48, 95] as const;

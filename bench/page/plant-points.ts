@@ -12,7 +12,7 @@ interface PlantedSeries {
   readonly valuesOf: (place: number) => readonly number[];
 }
 
-/** Reports one series; gives its id. */
+/** Reports one series; returns its id. */
 export async function plantPoints(client: Client, series: PlantedSeries): Promise<string> {
   const { subject, points, startS, gapS, valuesOf } = series;
   let id = "";

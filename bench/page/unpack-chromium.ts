@@ -1,6 +1,6 @@
 /**
- * Unpacks the packed Chromium beneath TMPDIR, where the package's `inflate` puts everything: run as
- * a process of its own so that TMPDIR can be a folder that nothing else sees until it is whole.
+ * Unpacks the packed Chromium in TMPDIR, where the package's `inflate` writes all: run as its own process, so that
+ * TMPDIR can be a private folder until it is complete.
  */
 import path from "node:path";
 import { fileURLToPath } from "node:url";

@@ -5,7 +5,7 @@ import { inputsOf } from "../kernel-at-shape.ts";
 import { FRESH_INPUT } from "../kernel-contest/kernel-case.ts";
 import { countForwards, type PopulationCase } from "./population-case.ts";
 
-/** The product's AssemblyScript twin of the kernel, on all cores where that pays; parameters lie in its memory. */
+/** The product's AssemblyScript twin of the kernel, on all cores where that pays; parameters are in its memory. */
 export const contender: Contender<PopulationCase> = async (input) => {
   const arrays = inputsOf(input);
   const population = await openPopulation(input.shape);

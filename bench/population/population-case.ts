@@ -9,7 +9,7 @@ export interface PopulationCase extends RoundTripCase {
   readonly shape: KernelShape<MlpPopulationSize>;
 }
 
-/** An entry that tells the time of a step in milliseconds, as one that tells forward passes a second. */
+/** Converts an entry's milliseconds of a step to forward passes per second. */
 export function countForwards(entry: Entry, { shape }: PopulationCase): Entry {
   return {
     ...entry,

@@ -1,13 +1,13 @@
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 
-/** The four patterns of accesses that prefetching is measured on. */
+/** The four patterns of accesses for measuring prefetching. */
 export type OrderName = "sequential" | "strided" | "temporal" | "random";
 
 const STRIDE = 7;
-/** Three times what fits, so that LRU has lost most items when their turn comes again. */
+/** Three times the capacity, so that LRU has lost most items before their next access. */
 const PERIOD = 48;
 
-/** Positions below `items`, one an access; another seed gives another random or temporal order. */
+/** Positions below `items`, one for each access; another seed gives another random or temporal order. */
 export function createOrder(name: OrderName, items: number, accesses: number, seed: number): number[] {
   const random = seededUniform(seed, 0, accesses);
   const randomAt = (index: number) => Math.floor((((random[index] ?? 0) + 1) / 2) * items);

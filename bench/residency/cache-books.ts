@@ -1,9 +1,9 @@
 import type { Admission, TierEntry } from "../../src/gpu-runner/memory/tier-index.ts";
 
-/** What a cache says of an access: the item was there, or what came of taking it in. */
+/** A cache's report of an access: a hit, or the result of admitting the item. */
 export type Access = "hit" | Admission;
 
-/** Books of what a cache took in and sent away: a hit is believed only where they say so. */
+/** Record of a cache's admissions and evictions: a reported hit counts only if the record agrees. */
 export class CacheBooks {
   readonly #sizes = new Map<string, number>();
   #usedBytes = 0;
@@ -12,7 +12,7 @@ export class CacheBooks {
     return this.#usedBytes;
   }
 
-  /** Throws where the cache says what cannot be. */
+  /** Throws where the cache reports the impossible. */
   enter({ key, sizeBytes }: TierEntry, access: Access): void {
     const isThere = this.#sizes.has(key);
     if (isThere !== (access === "hit")) throw new Error(`it ${isThere ? "lost" : "never had"} item ${key}`);

@@ -5,9 +5,9 @@ import { type Access, CacheBooks } from "./cache-books.ts";
 import { LruCache } from "./lru-cache.ts";
 
 export interface EvictionCase {
-  /** Exponent of Zipf's law: the item of rank r is asked for in proportion to 1 / r^skew. */
+  /** Exponent of Zipf's law: the item of rank r is accessed in proportion to 1 / r^skew. */
   readonly skew: number;
-  /** What fits, as a share of all bytes. */
+  /** Capacity as a share of all bytes. */
   readonly share: number;
 }
 
@@ -22,7 +22,7 @@ const ACCESSES = 20_000;
 const SMALLEST_BYTES = 4 * 2 ** 10;
 const LARGEST_BYTES = 16 * 2 ** 20;
 
-/** A cache as a trace meets it: an item that was not there may be afterwards. */
+/** A cache as a trace sees it: a missing item may be present afterwards. */
 type Cache = (item: Item) => Access;
 
 /** Ours: the index that decides for every tier of a runner. */
@@ -36,14 +36,14 @@ export const openIndex: Contender<EvictionCase> = async (input) =>
     };
   });
 
-/** The peer: the same bytes for what was used last. */
+/** The peer: the same bytes for the most recently used items. */
 export const openLru: Contender<EvictionCase> = async (input) =>
   createEntry(input, (capacityBytes) => {
     const cache = new LruCache<true>(capacityBytes);
     return ({ key, sizeBytes }) => (cache.get(key) === undefined ? cache.set(key, true, sizeBytes) : "hit");
   });
 
-/** The output tells how full the cache is after each access by our own books, as a share of its capacity. */
+/** The output is the cache's fill after each access by our own record, as a share of its capacity. */
 function createEntry({ skew, share }: EvictionCase, createCache: (capacityBytes: number) => Cache) {
   const visit = (seed: number) => {
     const items = createItems(seed);
@@ -92,7 +92,7 @@ function createItems(seed: number): Item[] {
   });
 }
 
-/** Draws items by Zipf's law over their numbers, which say nothing of size and cost. */
+/** Draws items by Zipf's law over their numbers, which are independent of size and cost. */
 function createTrace(items: readonly Item[], skew: number, seed: number): Item[] {
   const sums: number[] = [];
   let sum = 0;
@@ -104,7 +104,7 @@ function createTrace(items: readonly Item[], skew: number, seed: number): Item[]
   });
 }
 
-/** The first place whose value is above what is looked for; the last one where none is. */
+/** First index whose value is above the searched one; the last index where there is none. */
 function lowerBound(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length - 1;

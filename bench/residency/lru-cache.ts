@@ -1,6 +1,6 @@
 import type { Admission, TierEntry } from "../../src/gpu-runner/memory/tier-index.ts";
 
-/** The least recently used leaves first: what caches do that know nothing of sizes, costs and patterns. */
+/** A cache that evicts the least recently used item, regardless of sizes, costs and patterns. */
 export class LruCache<Value> {
   readonly #capacityBytes: number;
   /** In order of last use. */
@@ -23,7 +23,7 @@ export class LruCache<Value> {
     return item.value;
   }
 
-  /** Takes an item in, and tells who left for it; one that is larger than the cache passes by. */
+  /** Admits an item, and returns the evicted ones; an item larger than the cache is not admitted. */
   set(key: string, value: Value, sizeBytes: number): Admission {
     if (sizeBytes > this.#capacityBytes) return { admitted: false };
     const victims: TierEntry[] = [];

@@ -16,7 +16,7 @@ import { closeOnError } from "../close-on-error.ts";
 
 export interface MigrationCase {
   readonly sizeBytes: number;
-  /** Migrations each way a round; of fewer than a hundred the p99 is the slowest. */
+  /** Migrations each way a round; with fewer than a hundred, the p99 is the slowest. */
   readonly repeats: number;
 }
 
@@ -43,13 +43,13 @@ function artifactOf(values: Float32Array<ArrayBuffer>): Artifact {
   return { bytes, digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
-/** What has to come back by the four ways up: from the GPU, the disk twice, and the edge. */
+/** Expected result of the four ways up: from the GPU, the disk twice, and the edge. */
 export function expectedOutput(input: MigrationCase): Float32Array {
   const { plain, rounded } = createWeights(input);
   return joinFloats([plain, plain, rounded, plain].map(({ bytes }) => bytes));
 }
 
-/** The stores of a runner's tiers, on a device's process, a folder and an edge on this machine. */
+/** Stores of a runner's tiers, on a device's process, a folder and an edge on this machine. */
 export function openMigrations(host: DeviceHost): Contender<MigrationCase> {
   return async (input) => {
     const { plain, rounded } = createWeights(input);
@@ -110,7 +110,7 @@ export function openMigrations(host: DeviceHost): Contender<MigrationCase> {
   };
 }
 
-/** An edge that has one artifact, without the network that lies before a real one. */
+/** An edge with one artifact, without the network of a real one. */
 async function startLoopbackEdge({ bytes }: Artifact) {
   const server = createServer((_, response) => response.writeHead(200, { "content-length": bytes.length }).end(bytes));
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));

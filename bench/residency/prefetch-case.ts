@@ -27,7 +27,7 @@ const items = Array.from({ length: ITEMS }, (_, index) => {
 });
 const digests = items.map(({ digest }) => digest);
 
-/** What each access of the first round has to bring: the first number of the item. */
+/** Expected result of each access of the first round: the first number of the item. */
 export function expectedOutput({ order }: PrefetchCase): Float32Array {
   return Float32Array.from(createOrder(order, ITEMS, ACCESSES, 1), (position) =>
     firstNumberOf(items[position]?.bytes ?? new Uint8Array(4)),
@@ -35,8 +35,8 @@ export function expectedOutput({ order }: PrefetchCase): Float32Array {
 }
 
 /**
- * Ours: 128 items on the disk, 16 of which fit into memory. Between two accesses what is fetched ahead
- * has time to arrive: measured is what is foretold, not how fast a disk is.
+ * Ours: 128 items on the disk, 16 of which fit into memory. Prefetched items have time to arrive between two accesses:
+ * this measures the prediction, not a disk's speed.
  */
 export const openResidency: Contender<PrefetchCase> = async ({ order }) => {
   const folder = await fillFolder();
@@ -70,7 +70,7 @@ export const openResidency: Contender<PrefetchCase> = async ({ order }) => {
   return createEntry(visit, folder);
 };
 
-/** The peer: the same files behind a cache of the same size that keeps what was used last. */
+/** The peer: the same files behind a cache of the same size for the most recently used items. */
 export const openLru: Contender<PrefetchCase> = async ({ order }) => {
   const folder = await fillFolder();
   const visit = async (seed: number) => {

@@ -5,10 +5,10 @@ import type { Entry } from "../contest.ts";
 import { COMPARED, listStarts, type RolloutCase, writeFirstEpisodes } from "./rollout-case.ts";
 
 const SEED = 11;
-/** A round lasts this long at least, and one evaluation in any case. */
+/** Shortest duration of a round, which has at least one evaluation. */
 export const ROUND_MS = 1_000;
 
-/** A population of ours, as the product opens it: weights lie where it computes, results are in host memory. */
+/** A population of ours, as the product opens it: weights are where it computes, results in host memory. */
 export async function enterPopulation(
   population: Population,
   { environment, episodes, weightsFile }: RolloutCase,

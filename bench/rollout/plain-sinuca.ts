@@ -9,7 +9,7 @@ const SECONDS = 1 / 60;
 const SLOWING = 0.0981 * SECONDS;
 const APART = 2.1 * 0.026;
 
-/** Sinuca in its mode `viva`: 200 coarse steps a shot. Balls that rest are passed over. */
+/** Sinuca in its mode `viva`: 200 coarse steps a shot. Resting balls are skipped. */
 export function createPlainSinuca(): PlainTask {
   const x = new Float64Array(BALLS);
   const z = new Float64Array(BALLS);
@@ -34,7 +34,7 @@ export function createPlainSinuca(): PlainTask {
     return Math.sqrt(wayX * wayX + wayZ * wayZ);
   };
 
-  /** False where everything rests. */
+  /** False where all balls rest. */
   function moveBalls(): boolean {
     for (let ball = 0; ball < BALLS; ball++) {
       if ((moving & (1 << ball)) === 0) continue;
@@ -182,7 +182,7 @@ function reflect(places: Float64Array, speeds: Float64Array, ball: number, bound
   }
 }
 
-/** Of the eight lowest bits. */
+/** Trailing zeros of the eight lowest bits. */
 function countZeros(bits: number): number {
   let zeros = 0;
   for (let bit = 0; bit < BALLS; bit++) zeros += ((bits >> bit) & 1) ^ 1;

@@ -1,20 +1,20 @@
 import { createPlainSinuca } from "./plain-sinuca.ts";
 
-/** An environment in plain JavaScript, written for speed: one episode at a time, whose numbers are its own. */
+/** An environment in plain JavaScript, optimised for speed: one episode at a time, with its own random numbers. */
 export interface PlainTask {
   readonly observationSize: number;
   readonly outputs: number;
   readonly stepLimit: number;
-  /** Outputs are numbers in (0, 1), by the logistic function. */
+  /** True if outputs are in (0, 1), by the logistic function. */
   readonly isBounded: boolean;
   reset(): void;
   observe(observation: Float64Array): void;
-  /** Takes the policy's outputs; the reward, and `ended` says whether it is over. */
+  /** Applies the policy's outputs; returns the reward, and `ended` says whether the episode is over. */
   step(outputs: Float64Array): number;
   ended: boolean;
 }
 
-/** Those of the bench by name. */
+/** Plain environments of the bench by name. */
 export const PLAIN_TASKS: Readonly<Record<string, () => PlainTask>> = {
   cartpole: createCartpole,
   acrobot: createAcrobot,

@@ -6,11 +6,14 @@ import { layOutPolicy, spreadAction } from "../../kernels/rollout/policy-layout.
 import type { LayeredNetwork } from "../../src/protocol/models/policy-network.ts";
 import { createDraws } from "../../src/stats/random/draws.ts";
 
-/** What every contender of a case rolls out. */
+/** Rollout of a case, the same for every contender. */
 export interface RolloutCase {
   readonly environment: string;
   readonly members: number;
-  /** Of each member, one after the other, for contenders that take episodes and not steps of all members at once. */
+  /**
+   * Episodes of each member, one after the other, for contenders that run whole episodes instead of steps of all
+   * members.
+   */
   readonly episodes: number;
   /** File of f32: a row for each member in the layout of policy-layout.ts. */
   readonly weightsFile: string;
@@ -18,7 +21,7 @@ export interface RolloutCase {
 
 export const HIDDEN = 32;
 
-/** One hidden layer; what is continuous is kept within its bounds. */
+/** One hidden layer; continuous actions are kept within their bounds. */
 export function networkOf({ action }: Pick<EnvironmentSpec, "action">): LayeredNetwork {
   const outputActivation = action.kind === "discrete" ? "none" : "sigmoid";
   return { kind: "mlp", hidden: [HIDDEN], activation: "tanh", outputActivation };
@@ -27,7 +30,7 @@ export function networkOf({ action }: Pick<EnvironmentSpec, "action">): LayeredN
 /** Members whose first episode is compared. */
 export const COMPARED = 64;
 
-/** What a contender tells of a member's first episode: what it saw first, how long it was, and the sum of rewards. */
+/** A member's first episode: its first observation, its length, and the sum of rewards. */
 export interface FirstEpisode {
   readonly observation: Float64Array;
   readonly length: number;
@@ -48,7 +51,7 @@ function readFirstEpisodes(output: Float32Array, observationSize: number): First
   });
 }
 
-/** First episodes of ours, whose draws the reference knows. */
+/** First episodes of ours, whose random numbers the reference knows. */
 export function listStarts(environment: EnvironmentSpec, seed: number): Float64Array[] {
   return Array.from({ length: COMPARED }, (_, member) => {
     const state = new Float64Array(environment.state.reduce((sum, { count }) => sum + count, 0));
@@ -59,12 +62,12 @@ export function listStarts(environment: EnvironmentSpec, seed: number): Float64A
   });
 }
 
-/** Of the chaotic ones, whose f32 and f64 part ways, fewer need be as long. */
+/** Required share of equal lengths; lower for the chaotic ones, whose f32 and f64 diverge. */
 const SAME_SHARE: Readonly<Record<string, number>> = { cartpole: 0.97, acrobot: 0.85, "breakout-plain": 0.97 };
 
 /**
- * Plays the first episodes again in f64, from what was seen first and with the same weights. Throws where too few are as
- * long, or, of shots at balls, where returns differ on average by more than four standard errors.
+ * Repeats the first episodes in f64, from the first observation and with the same weights. Throws where too few have
+ * the same length, or where mean returns of the ball games differ by more than four standard errors.
  */
 export function checkFirstEpisodes({ environment }: RolloutCase, output: Float32Array, rows: Float32Array): void {
   const spec = environmentNamed(environment);
@@ -86,7 +89,7 @@ export function checkFirstEpisodes({ environment }: RolloutCase, output: Float32
   if (Math.abs(mean) > (4 * deviation) / Math.sqrt(COMPARED)) throw new Error(`returns differ by ${mean} on average`);
 }
 
-/** The state that shows itself so at the beginning of an episode. */
+/** State that gives this observation at the beginning of an episode. */
 function startFrom(environment: string, observation: Float64Array): Float64Array {
   const spec = environmentNamed(environment);
   const seen = (index: number) => observation[index]!;
@@ -95,7 +98,7 @@ function startFrom(environment: string, observation: Float64Array): Float64Array
     return Float64Array.of(Math.atan2(seen(1), seen(0)), Math.atan2(seen(3), seen(2)), seen(4), seen(5));
   }
   const state = new Float64Array(spec.state.reduce((sum, { count }) => sum + count, 0));
-  // Games begin in one of a few ways: the draws that lead to it stand for it.
+  // Games have a few possible starts: the draws that lead to one identify it.
   for (let episode = 0; ; episode++) {
     const shown = new Float64Array(spec.observationSize);
     spec.reference!.reset(state, createDraws({ seed: 0, stream: 1, member: 0, episode, step: 0 }));

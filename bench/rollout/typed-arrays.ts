@@ -35,11 +35,11 @@ export const contender: Contender<RolloutCase> = async ({ environment, members, 
 };
 
 interface Policy {
-  /** Turns to a member. */
+  /** Switches to a member. */
   take(member: number): void;
   readonly observation: Float64Array;
   readonly outputs: Float64Array;
-  /** From observation to outputs. */
+  /** Computes outputs from the observation. */
   apply(): void;
 }
 
@@ -71,7 +71,7 @@ function playFirst(task: PlainTask, policy: Policy, member: number): FirstEpisod
   return { observation, length, total };
 }
 
-/** Outputs of the last layer, in whole fours. */
+/** Outputs of the last layer, rounded up to fours. */
 function pitchOf({ outputs }: PlainTask): number {
   return 4 * Math.ceil(outputs / 4);
 }

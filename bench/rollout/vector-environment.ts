@@ -9,7 +9,7 @@ const ENVIRONMENT = {
 };
 const SCRIPT = new URL("play_vector.py", import.meta.url);
 
-/** Installs the peers into an environment of the bench's own, once. Throws an Error with the reason where that fails. */
+/** Installs the peers into the bench's own environment, once. Throws an Error with the reason where that fails. */
 export function installVectorEnvironments(say: (text: string) => void): Promise<void> {
   return installPython(ENVIRONMENT, () => say("installing gymnasium, envpool and minatar (once)"));
 }

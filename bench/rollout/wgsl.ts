@@ -15,7 +15,7 @@ export const contender: Contender<RolloutCase> = async (input) => {
     members: input.members,
   });
   const entry = await enterPopulation(population, input, { adapter: null });
-  // What nobody holds is collected, the driver too.
+  // Unreferenced objects are collected, the driver too.
   const close = async () => {
     await entry.close();
     own.device.destroy();

@@ -1,14 +1,14 @@
 import { median } from "../../src/stats/distribution/summary.ts";
 import { robustTrend } from "../../src/stats/change/robust-trend.ts";
 
-/** How something moves over time. */
+/** Trend of a quantity over time. */
 export interface Growth {
   readonly name: string;
   readonly unit: string;
   readonly median: number;
-  /** An hour, with its interval at 95 %; null of too few minutes. */
+  /** Growth per hour, with its interval at 95 %; null with too few minutes. */
   readonly perHour: { readonly slope: number; readonly low: number; readonly high: number } | null;
-  /** Whether nothing speaks for growth, or what does is below the share that is allowed. */
+  /** True if there is no sign of growth, or less of it than the allowed share. */
   readonly isFlat: boolean;
 }
 
@@ -17,14 +17,15 @@ export type TimedValue = readonly [atS: number, value: number];
 
 const HOUR_S = 3_600;
 const MINUTE_S = 60;
-/** Caches fill and code is compiled at first: that much of the time is left out. */
+/** Caches fill and code is compiled at first: this share of the time is left out. */
 const SETTLING_SHARE = 1 / 6;
-/** Growth of an hour that counts for none, as a share of the median. */
+/** Allowed growth per hour, as a share of the median. */
 const ALLOWED_SHARE = 0.02;
 
 /**
- * The trend over the medians of whole minutes behind the first sixth, by Theil and Sen with its interval: samples of a
- * few seconds hang together, and would make it look more certain than it is.
+ * The trend over the medians of whole minutes after the first sixth, with its interval. Samples a few seconds apart are
+ * correlated, and would make it look more certain than it is.
+ * Source: the estimator of Theil and Sen.
  */
 export function judgeGrowth(name: string, unit: string, values: readonly TimedValue[]): Growth {
   const endS = values.at(-1)?.[0] ?? 0;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 
-/** Short benchmarks on the runner's GPU, in turn, each with a pause behind it. */
+/** Short benchmarks on the runner's GPU, in turn, each followed by a pause. */
 const BENCHMARKS = [
   { kind: "benchmark", kernel: "triad", shape: { n: 262_144 }, iterations: 20 },
   { kind: "benchmark", kernel: "gemm", shape: { m: 64, n: 64, k: 64 }, iterations: 20 },
@@ -14,7 +14,7 @@ const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 /** Jobs by how they ended. */
 export type JobCounts = Record<string, number>;
 
-/** Keeps one job after the other running until the signal; then the last one ends and all are told. */
+/** Keeps one job after the other running until the signal; then the last one ends, and the counts are returned. */
 export async function keepJobs(client: Client, signal: AbortSignal): Promise<JobCounts> {
   const counts: JobCounts = {};
   for (let turn = 0; !signal.aborted; turn++) {

@@ -1,20 +1,20 @@
 import { nearestRank } from "../../src/stats/distribution/summary.ts";
 
-/** What came of the requests that were due in one second. */
+/** Outcome of the requests that were due in one second. */
 export interface Second {
   sent: number;
   answered: number;
   readonly latenciesMs: number[];
 }
 
-/** What came of requests over time, by the second in which they were due. */
+/** Outcomes of requests over time, by the second in which they were due. */
 export class LoadRecord {
   readonly #seconds: Second[] = [];
   readonly #counts = new Map<string, number>();
   readonly refusedMs: number[] = [];
   readonly lagsMs: number[] = [];
 
-  /** `latencyMs` is from when the request was due, `lagMs` of that was the generator's. */
+  /** `latencyMs` counts from the due time; `lagMs` of it is the generator's delay. */
   note(dueMs: number, status: string, latencyMs: number, lagMs: number): void {
     const second = (this.#seconds[Math.floor(dueMs / 1e3)] ??= { sent: 0, answered: 0, latenciesMs: [] });
     second.sent++;
@@ -28,12 +28,12 @@ export class LoadRecord {
     }
   }
 
-  /** Requests by the status that they ended with; 0 where the connection broke. */
+  /** Number of requests by status; 0 where the connection broke. */
   counts(): Record<string, number> {
     return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Every so many seconds: share of the requests that were answered, and the 99th percentile of those in milliseconds. */
+  /** For each window of seconds: share of answered requests, and the 99th percentile of those in milliseconds. */
   windows(
     seconds: number,
   ): { readonly atS: number; readonly answered: number; readonly sent: number; readonly p99Ms: number | null }[] {
@@ -45,7 +45,7 @@ export class LoadRecord {
     });
   }
 
-  /** Of all that were answered. */
+  /** Percentile over all answered requests. */
   percentileMs(q: number): number | null {
     return percentile(
       this.#seconds.flatMap((second) => second?.latenciesMs ?? []),

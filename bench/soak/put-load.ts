@@ -6,17 +6,17 @@ import { postFrame } from "../hop/post-frame.ts";
 import { LoadRecord } from "./load-record.ts";
 import { writeRequest } from "./served-network.ts";
 
-/** Where requests go, and with which key. */
+/** Address and key of requests. */
 export interface Aimed {
   readonly url: string;
   readonly key: string;
 }
 
 const CALLERS = 16;
-/** Wide enough for all that wait while the capacity is measured. */
+/** Wide enough for all requests that wait during the measurement of the capacity. */
 const NO_BUDGET_MS = 60_000;
 
-/** Answers a second under callers that never pause: what 1× means. */
+/** Answers per second to callers that never pause: this is 1×. */
 export async function measureCapacity(aimed: Aimed, seconds: number): Promise<number> {
   const send = openSender(aimed, NO_BUDGET_MS);
   const startedMs = performance.now();
@@ -29,7 +29,7 @@ export async function measureCapacity(aimed: Aimed, seconds: number): Promise<nu
   return answered / ((performance.now() - startedMs) / 1e3);
 }
 
-/** What is put on the service. */
+/** Load on the service. */
 export interface Load {
   readonly ratePerSecond: number;
   readonly seconds: number;
@@ -37,7 +37,7 @@ export interface Load {
   readonly seed: number;
 }
 
-/** Sends requests as a Poisson process, whether or not those before were answered, and keeps how each ended. */
+/** Sends requests as a Poisson process, whether or not earlier ones were answered, and records their outcomes. */
 export async function putLoad(aimed: Aimed, { seconds, budgetMs, ...load }: Load): Promise<LoadRecord> {
   const arrivalsMs = poissonArrivals({ ...load, durationMs: seconds * 1e3 });
   const record = new LoadRecord();

@@ -1,7 +1,7 @@
 import type { Growth } from "./judge-growth.ts";
 import type { SoakFigures } from "./soak-figures.ts";
 
-/** The figures as Markdown, as they stand in the document. */
+/** The figures as Markdown for the document. */
 export function renderSoak(figures: SoakFigures): string {
   const { soak, overload, jobs, growth, idleGpuBytes, recoveredS } = figures;
   const rows = [
@@ -16,7 +16,7 @@ export function renderSoak(figures: SoakFigures): string {
       `${ms(soak.p50Ms)}, ${ms(soak.p99Ms)} ms (the generator itself was ${ms(soak.lagP99Ms)} ms late at p99)`,
     ],
     ["jobs meanwhile", countsText(jobs)],
-    ["GPU buffers in use at rest", idleGpuBytes === null ? "not told" : `${idleGpuBytes} bytes`],
+    ["GPU buffers in use at rest", idleGpuBytes === null ? "not reported" : `${idleGpuBytes} bytes`],
     ["overload", `${overload.seconds} s at ${overload.ratePerSecond.toFixed(0)}/s`],
     ["of its requests by status", countsText(overload.counts)],
     [

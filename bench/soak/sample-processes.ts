@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** What a process is for, by its command line. */
+/** Role of a process, by its command line. */
 const ROLES = [
   ["host", /src\/local\/main\.ts/],
   ["edge", /workerd serve/],
@@ -10,7 +10,7 @@ const ROLES = [
 ] as const;
 export type Role = (typeof ROLES)[number][0] | "others";
 
-/** What the processes of one role have at one moment, put together. */
+/** Sums over the processes of one role at one moment. */
 export interface ProcessSample {
   readonly processes: number;
   readonly residentBytes: number;
@@ -19,7 +19,7 @@ export interface ProcessSample {
 
 const PAGE_BYTES = 4_096;
 
-/** Samples a process and all that descend from it. Linux only (proc(5)); one that ends meanwhile counts for nothing. */
+/** Samples a process and all its descendants. Linux only (proc(5)); one that ends meanwhile is left out. */
 export async function sampleProcesses(rootPid: number): Promise<Map<Role, ProcessSample>> {
   const samples = new Map<Role, ProcessSample>();
   for (const pid of await listTree(rootPid)) {

@@ -10,7 +10,9 @@ export const MODEL = "soak";
 const INPUTS = 64;
 const HIDDEN = 2_560;
 const OUTPUTS = 8;
-/** Of a request: so many that computing them takes many times as long as their way, so that the runner is the bottleneck. */
+/**
+ * Rows of a request: enough that computing takes many times as long as the way, so that the runner is the bottleneck.
+ */
 const ROWS = 64;
 const CALIBRATION_LIMIT_MS = 180_000;
 
@@ -30,7 +32,7 @@ export async function placeNetwork(client: Client): Promise<void> {
   throw new Error(`the network was not calibrated within ${CALIBRATION_LIMIT_MS / 1e3} s`);
 }
 
-/** A request for so many rows within a budget, as a frame. */
+/** A request of this many rows within a budget, as a frame. */
 export function writeRequest(budgetMs: number): Uint8Array<ArrayBuffer> {
   const values = drawMany(ROWS * INPUTS, 3);
   const bytes = new Uint8Array(values.buffer);

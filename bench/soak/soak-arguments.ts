@@ -4,15 +4,15 @@ export interface SoakOptions {
   readonly minutes: number;
   /** Share of the measured capacity. */
   readonly load: number;
-  /** The overload: so many times the capacity, for so long. */
+  /** The overload: a multiple of the capacity, and its duration. */
   readonly factor: number;
   readonly overloadSeconds: number;
   readonly json: boolean;
-  /** Folder that figures and plots are kept in. */
+  /** Folder for figures and plots. */
   readonly out?: string;
 }
 
-/** Options of `npm run soak`; a wrong one ends the process with a sentence. */
+/** Options of `npm run soak`; a wrong one ends the process with a message. */
 export function readSoakArguments(argv: readonly string[]): SoakOptions {
   const command = new Command("npm run soak --")
     .description(

@@ -14,13 +14,13 @@ const BUDGET_MS = 500;
 const CAPACITY_SECONDS = 20;
 const IDLE_MS = 20_000;
 const RECOVERY_SECONDS = 30;
-/** It is as before when so many seconds in a row are answered to such a share. */
+/** The service has recovered after this many seconds in a row with this share of answers. */
 const CALM_SECONDS = 3;
 const CALM_SHARE = 0.99;
 const WINDOW_SECONDS = 10;
 const MIB = 2 ** 20;
 
-/** What one phase of load came to. */
+/** Figures of one phase of load. */
 interface LoadFigures {
   readonly ratePerSecond: number;
   readonly seconds: number;
@@ -29,7 +29,7 @@ interface LoadFigures {
   readonly p99Ms: number | null;
   readonly refusedP50Ms: number | null;
   readonly refusedP99Ms: number | null;
-  /** Of the generator behind its own schedule. */
+  /** Delay of the generator behind its own schedule. */
   readonly lagP99Ms: number | null;
 }
 
@@ -39,14 +39,14 @@ export interface SoakFigures {
   readonly jobs: JobCounts;
   readonly soak: LoadFigures;
   readonly growth: readonly Growth[];
-  /** Bytes of GPU buffers that are in use when nothing runs any more; null where the runner did not tell. */
+  /** Bytes of GPU buffers in use when nothing runs any more; null where the runner did not report them. */
   readonly idleGpuBytes: number | null;
   readonly overload: LoadFigures;
   /** Seconds from the end of the overload until all is answered again; null: not within half a minute. */
   readonly recoveredS: number | null;
 }
 
-/** The figures, and what they were made of, for plots. */
+/** The figures, and their data for plots. */
 export interface Soaked {
   readonly figures: SoakFigures;
   readonly samples: readonly TimedSample[];
@@ -55,7 +55,7 @@ export interface Soaked {
   readonly recovery: LoadRecord;
 }
 
-/** Capacity, soak, rest, overload, recovery: one after the other on a service that runs. */
+/** Capacity, soak, rest, overload, recovery: one after the other on a running service. */
 export async function soakService(
   service: Service,
   options: SoakOptions,
@@ -155,7 +155,7 @@ function describeGrowth(samples: readonly TimedSample[], soak: LoadRecord): Grow
   ];
 }
 
-/** The first of several seconds in a row in which nearly all is answered. */
+/** The first of several seconds in a row with nearly all requests answered. */
 function findRecovery(recovery: LoadRecord): number | null {
   const seconds = recovery.windows(1);
   const isCalm = ({ answered, sent }: { answered: number; sent: number }) => answered >= CALM_SHARE * sent;

@@ -6,11 +6,11 @@ import type { TimedSample } from "./watch-processes.ts";
 
 const MIB = 2 ** 20;
 const COLOURS: readonly ColourName[] = ["first", "second", "third", "good", "bad"];
-/** Seconds that a point of a plot puts together. */
+/** Seconds in a point of a plot. */
 const SOAK_WINDOW = 10;
 const OVERLOAD_WINDOW = 1;
 
-/** Memory and descriptors of each process, share answered and p99, over the minutes of the soak. */
+/** Memory and descriptors of each process, answered share and p99, over the minutes of the soak. */
 export function soakPlot({ samples, soak, figures }: Soaked): PlotSpec {
   const memory = byRole(samples, ({ residentBytes }) => residentBytes / MIB);
   // The legend names each process once.
@@ -31,7 +31,7 @@ export function soakPlot({ samples, soak, figures }: Soaked): PlotSpec {
   };
 }
 
-/** Answers and p99 by the second, through the overload and behind it. */
+/** Answers and p99 by the second, during the overload and after it. */
 export function overloadPlot({ overload, recovery, figures }: Soaked): PlotSpec {
   const startS = figures.overload.seconds;
   const answers = (record: LoadRecord, fromS: number) =>

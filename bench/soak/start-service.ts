@@ -9,17 +9,17 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** millrace as `npm start` has it, in processes and a folder of its own. */
+/** millrace as in `npm start`, in its own processes and folder. */
 export interface Service {
   readonly url: string;
   readonly client: Client;
-  /** Process that all others descend from. */
+  /** Common ancestor of all its processes. */
   readonly pid: number;
   readonly runnerId: string;
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port and waits for its first run. Throws with its last words where that fails. */
+/** Starts it on a free port and waits for its first run. Throws with its last output where that fails. */
 export async function startService(): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-soak-"));
   const main = join(ROOT, "src/local/main.ts");
@@ -46,7 +46,7 @@ export async function startService(): Promise<Service> {
   }
 }
 
-/** The summary, which is printed once all is there. */
+/** The summary, which is printed once all parts run. */
 async function firstLine(child: ChildProcess): Promise<string> {
   let words = "";
   child.stderr?.on("data", (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-2_000)));

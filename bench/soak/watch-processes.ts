@@ -3,7 +3,7 @@ import { type ProcessSample, type Role, sampleProcesses } from "./sample-process
 
 const EVERY_MS = 5_000;
 
-/** What all processes had at a moment, in seconds from the beginning of the watch. */
+/** Samples of all processes at a moment, in seconds from the beginning of the watch. */
 export interface TimedSample {
   readonly atS: number;
   readonly roles: ReadonlyMap<Role, ProcessSample>;

@@ -2,7 +2,7 @@ import { createRow, type PeerResult, type Row, type RowContext } from "../row.ts
 import type { SearchOutcome } from "./search-kernel.ts";
 import type { Choice } from "./tuner-case.ts";
 
-/** What a rival would run, or why it runs nothing. */
+/** Choice of a rival, or the reason why it has none. */
 export type Rival = { readonly choice: Partial<Choice> } | { readonly reason: string };
 
 const COSTS = {
@@ -10,7 +10,7 @@ const COSTS = {
   search: { unit: "ms", better: "lower" },
 } as const;
 
-/** What searching cost against timing everything, and what that found: nothing where its budget cut it short. */
+/** Cost of searching against timing everything, and the results of both: nothing where a budget cut it short. */
 export function compareSearches(
   row: RowContext,
   ours: readonly SearchOutcome[],

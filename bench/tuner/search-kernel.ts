@@ -4,16 +4,16 @@ import { DeviceChild } from "../../src/gpu-runner/device-host/device-child.ts";
 import { TuningSpec } from "../../src/protocol/jobs/tuning.ts";
 import type { Choice, TunerCase } from "./tuner-case.ts";
 
-/** What a search came to and what it cost. */
+/** Result of a search and its cost. */
 export interface SearchOutcome {
   readonly best: Choice;
-  /** Runs that were timed. */
+  /** Number of timed runs. */
   readonly runs: number;
   readonly spentMs: number;
   readonly complete: boolean;
 }
 
-/** As often as halving times its last two, everything is timed. */
+/** Times every candidate as often as successive halving times its last two. */
 export const EXHAUSTIVE: TunerSettings = {
   ...SUCCESSIVE_HALVING,
   slowFactor: Number.POSITIVE_INFINITY,
@@ -25,7 +25,7 @@ const BUDGET_MS = 60_000;
 const EXHAUSTIVE_BUDGET_MS = 600_000;
 const GRACE_MS = 120_000;
 
-/** Searches in a process of its own, which has compiled nothing yet: as a runner does it for the first time. */
+/** Searches in its own process, with nothing compiled yet: like a runner's first search. */
 export async function searchKernel(
   environment: Readonly<Record<string, string>>,
   { kernel, shape }: TunerCase,
@@ -35,7 +35,7 @@ export async function searchKernel(
   const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs });
   const deviceKey = "gpu0";
   const logger = pino({ level: "silent" });
-  // Mesa would remember what an earlier search compiled.
+  // Mesa would cache the shaders of an earlier search.
   const fresh = { ...environment, MESA_SHADER_CACHE_DISABLE: "true" };
   const child = new DeviceChild({ role: "gpu", deviceKey, environment: fresh, logger, onEnd: () => {} });
   try {

@@ -4,12 +4,12 @@ import type { KernelAtShape } from "../kernel-at-shape.ts";
 /** A variant with its axes. */
 export type Choice = Pick<TuningTrial, "variant" | "axes">;
 
-/** A kernel at a shape, so many runs a batch. */
+/** A kernel at a shape, with the runs of a batch. */
 export interface TunerCase extends KernelAtShape {
   readonly runs: number;
-  /** The variant that the textbook would have, as it is by itself. */
+  /** The textbook's variant, with its default axes. */
   readonly textbook: string;
-  /** Whether its whole space is searched, too. */
+  /** True if its whole space is searched, too. */
   readonly exhaustive: boolean;
 }
 

@@ -2,7 +2,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { AGREEMENT } from "../../src/gpu-runner/networks/compare-outputs.ts";
 import { readInputs, readNetwork, type ZooCase } from "./zoo-case.ts";
 
-/** Throws where an output is not that of ONNX Runtime's CPU provider without its optimisations. */
+/** Throws where an output differs from that of ONNX Runtime's CPU provider without its optimisations. */
 export async function checkAnswer(input: ZooCase, output: Float32Array): Promise<void> {
   const session = await InferenceSession.create(await readNetwork(input), { graphOptimizationLevel: "disabled" });
   const feeds = (await readInputs(input)).map(({ name, shape, values }) => [

@@ -6,9 +6,9 @@ const MIB = 2 ** 20;
 const RUNS = 4;
 
 /**
- * An entry with the metrics `time` (ms of a row there and back), `startup` (ms from the file's bytes to the first answer)
- * and `memory` (MiB by which the process grew from before the one to behind a first round of the other). `open` makes
- * the network ready; what it needs whatever the network, such as a device, is there before.
+ * An entry with the metrics `time` (ms of a row there and back), `startup` (ms from the file's bytes to the first
+ * answer) and `memory` (MiB of the process's growth from before the one to after a first round of the other). `open`
+ * prepares the network; shared parts such as a device exist before.
  */
 export async function createZooEntry(
   open: () => Promise<() => Promise<Float32Array>>,

@@ -5,10 +5,10 @@ import { createZooEntry } from "./create-zoo-entry.ts";
 import { readDense } from "./read-dense.ts";
 import { readInputs, readNetwork, type ZooCase } from "./zoo-case.ts";
 
-/** The Worker's program, as it is built into it. */
+/** The Worker's program as built into it. */
 const PROGRAM = new URL("../../dist/edge-simd/dense-network.wasm", import.meta.url);
 
-/** What the Worker computes with, in Node. */
+/** The Worker's program, in Node. */
 export const contender: Contender<ZooCase> = async (input) => {
   const [file, inputs] = [await readNetwork(input), await readInputs(input)];
   const module = await WebAssembly.compile(await readFile(PROGRAM));

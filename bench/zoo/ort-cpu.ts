@@ -1,4 +1,4 @@
 import { serveByOrt } from "./ort.ts";
 
-/** On one thread, which is how placements begin. */
+/** On one thread, the default of placements. */
 export const contender = serveByOrt("cpu");

@@ -1,4 +1,4 @@
 import { serveByOrt } from "./ort.ts";
 
-/** It looks for its adapter by itself and does not tell which it took. */
+/** It selects its adapter itself and does not report which. */
 export const contender = serveByOrt("webgpu");

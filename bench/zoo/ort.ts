@@ -4,7 +4,7 @@ import type { Contender } from "../contest.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
 import { readNetwork, readTensors, type ZooCase } from "./zoo-case.ts";
 
-/** ONNX Runtime by one of its providers, as a runner serves models by it. */
+/** ONNX Runtime by one of its providers, with a runner's settings for models. */
 export const serveByOrt =
   (provider: OrtProvider): Contender<ZooCase> =>
   async (input) => {

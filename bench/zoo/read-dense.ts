@@ -3,7 +3,7 @@ import { readModel } from "../../src/onnx/read-model.ts";
 import type { OnnxValue } from "../../src/onnx/onnx-model.ts";
 import { DType } from "../../src/protocol/wire/tensor.ts";
 
-/** The network as the edge would compute it by itself; says why where it would not. */
+/** The network as the edge would compute it itself, or the reason why it would not. */
 export function readDense(file: Uint8Array): DenseResult {
   const { inputs, outputs } = readModel(file);
   const specOf = ({ name, dtype, shape }: OnnxValue) => {

@@ -5,15 +5,15 @@ import { createRow, type Row, type RowContext } from "../row.ts";
 const PUBLISHED_MS = 0.64;
 const TIME = { unit: "ms", better: "lower" } as const;
 
-/** What one row was about. */
+/** Subject of one row. */
 export interface TimedRow {
   readonly model: string;
   readonly row: Row;
 }
 
 /**
- * From the rows of times: geometric means of ours and of a peer over the networks that both answered, for each peer; and
- * the mean over networks, each on the fastest of the product's backends, beside the published figure.
+ * Summary of the rows of times: geometric means of ours and a peer over the networks that both answered, for each peer;
+ * and the mean over networks, each on the fastest of the product's backends, beside the published figure.
  */
 export function summariseZoo(context: Omit<RowContext, "case">, timed: readonly TimedRow[], own: readonly string[]) {
   const rows: Row[] = [];

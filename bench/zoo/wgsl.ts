@@ -5,7 +5,7 @@ import { openOwnGpu } from "../own-gpu.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
 import { readNetwork, readTensors, type ZooCase } from "./zoo-case.ts";
 
-/** The product's own kernels; `startup` has the choice of a layout in it. */
+/** The product's own kernels; `startup` includes the choice of a layout. */
 export const contender: Contender<ZooCase> = async (input) => {
   const own = await openOwnGpu();
   const [file, tensors] = [await readNetwork(input), await readTensors(input)];

@@ -3,7 +3,7 @@ import { zooFolder } from "../../models/zoo.ts";
 import { readHeldOut } from "../../src/protocol/models/held-out-file.ts";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 
-/** A network of the zoo, asked for one row. */
+/** A network of the zoo with one row as its input. */
 export interface ZooCase {
   readonly model: string;
 }

@@ -3,7 +3,7 @@ import { philox4x32, STREAM, toUnitInterval } from "./philox.ts";
 /** Cart position (m), cart velocity (m/s), pole angle (rad, 0 is upright), pole angular velocity (rad/s). */
 export type CartPoleState = readonly [x: number, xDot: number, theta: number, thetaDot: number];
 
-/** Which way the cart is pushed: 0 left, 1 right. */
+/** Direction of the push: 0 left, 1 right. */
 export type CartPoleAction = 0 | 1;
 
 /** An episode that stands this long is truncated. */
@@ -49,7 +49,7 @@ export function stepCartPole([x, xDot, theta, thetaDot]: CartPoleState, action: 
   return [x + STEP_S * xDot, xDot + STEP_S * xAcc, theta + STEP_S * thetaDot, thetaDot + STEP_S * thetaAcc];
 }
 
-/** Whether the cart has left the track or the pole has fallen; the step that ends an episode still earns 1. */
+/** True if the cart has left the track or the pole has fallen; the step that ends an episode still earns 1. */
 export function isTerminal([x, , theta]: CartPoleState): boolean {
   return Math.abs(x) > MAX_X_M || Math.abs(theta) > MAX_THETA_RAD;
 }

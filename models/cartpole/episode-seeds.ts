@@ -1,4 +1,4 @@
-/** Where the seeds of each purpose begin; the ranges never meet, so nothing is reported on what chose it. */
+/** First seed of each purpose; the ranges never overlap, so that no figure comes from the seeds that chose it. */
 const FIRST_SEED = {
   training: 0,
   selection: 0x8000_0000,

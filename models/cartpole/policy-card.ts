@@ -14,9 +14,9 @@ export type Measured = {
   model: Uint8Array;
   settings: OpenEsSettings;
   trained: TrainedPolicy;
-  /** Of the file, on seeds that neither trained nor chose it. */
+  /** Episodes of the file, on seeds that neither trained nor chose it. */
   report: readonly EpisodeResult[];
-  /** Of the random policy. */
+  /** Episodes of the random policy. */
   baseline: readonly EpisodeResult[];
 };
 

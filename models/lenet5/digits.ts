@@ -6,7 +6,7 @@ export type Digit = { pixels: Float32Array; label: number };
 
 export type Split = "train" | "heldOut";
 
-/** Of every class, the last floor(n · share) samples in the package's order are held out from training. */
+/** Held-out share: the last floor(n · share) samples of every class in the package's order are not trained on. */
 export const HELD_OUT_SHARE = 0.2;
 
 const CLASSES = 10;

@@ -15,7 +15,7 @@ type SplitFile = {
 
 const PIXELS = 28 * 28;
 const card = readZooCard(new URL("./", import.meta.url));
-/** Of all digits that were held out: the file beside the card has an eighth of them. */
+/** Evaluation on all held-out digits: the file beside the card has an eighth of them. */
 const evaluation = card.wholeEvaluation!;
 const cardText = readText("card.md");
 const file = readFileSync(new URL("lenet5.onnx", import.meta.url));

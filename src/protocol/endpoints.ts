@@ -11,6 +11,7 @@ import { inferenceEndpoints } from "./inference/inference-endpoints.ts";
 import { jobEndpoints } from "./jobs/job-endpoints.ts";
 import { kernelEndpoints } from "./kernels/kernel-endpoints.ts";
 import { keyEndpoints } from "./service/key-endpoints.ts";
+import { edgeEndpoints } from "./models/edge-place.ts";
 import { modelEndpoints, placementEndpoints } from "./models/model-endpoints.ts";
 import { oipEndpoints } from "./inference/oip.ts";
 import { plotEndpoints } from "./models/plot-endpoints.ts";
@@ -49,6 +50,7 @@ export const endpoints = {
   ...projectEndpoints,
   ...serviceEndpoints,
   ...runnerEndpoints,
+  ...edgeEndpoints,
   ...profileEndpoints,
   ...modelEndpoints,
   ...inferenceEndpoints,

@@ -4,7 +4,7 @@ export type Arguments =
   | {
       readonly kind: "run";
       readonly seeds: readonly number[];
-      /** Of faults for each seed, in milliseconds. */
+      /** Duration of the faults for each seed, in milliseconds. */
       readonly durationMs: number;
       readonly runners: number;
       readonly json: boolean;

@@ -1,4 +1,4 @@
-/** What was begun is ended whatever comes between. */
+/** Runs work in between, and always ends what was begun. */
 export async function between(
   begin: () => Promise<void> | void,
   meanwhile: () => Promise<void>,

@@ -68,7 +68,7 @@ export class ChaosEdge {
     return (await this.#group?.members()) ?? [];
   }
 
-  /** Tells the edge what to suffer; throws where it does not answer. */
+  /** Sends the edge its faults; throws where it does not answer. */
   async order(order: EdgeOrder): Promise<void> {
     const headers = { connection: "close" };
     const response = await fetch(`${this.url}${CONTROL_PATH}`, {

@@ -12,7 +12,7 @@ interface RunnerSetup {
   readonly environment: Readonly<Record<string, string>>;
   readonly proxy: LinkProxy;
   readonly guardian: Guardian;
-  /** Hears of processes that outlived their runner, and of an end that nobody asked for. */
+  /** Receives processes that outlived their runner, and unexpected ends. */
   readonly onOrphans: (runner: string, pids: readonly number[]) => void;
   readonly onEnd: (runner: string, how: string) => void;
 }

@@ -16,19 +16,19 @@ import type { Ledger } from "./ledger.ts";
 import { LinkProxy } from "./link-proxy.ts";
 import { type Guardian, startGuardian } from "./start-guardian.ts";
 
-/** So long a runner may take to be ready on a busy machine. */
+/** Longest time for a runner to be ready on a busy machine. */
 const START_MS = 300_000;
 
 const root = join(import.meta.dirname, "../..");
 
-/** What a run does its worst to. */
+/** Stack under test of a run. */
 export interface ChaosStack {
   readonly dataDir: string;
   readonly edge: ChaosEdge;
   readonly runners: readonly ChaosRunner[];
   /** Every request goes once, on a connection of its own. */
   readonly client: Client;
-  /** For questions: repeats what fails on the way. */
+  /** Client for questions: repeats requests that fail on the way. */
   readonly patientClient: Client;
   /** Ends everything; gives the processes that stayed all the same. */
   stop(): Promise<number[]>;
@@ -138,7 +138,7 @@ export async function placeEverywhere({ client, runners }: ChaosStack, name: str
   }
 }
 
-/** On a connection of its own, so that no request suffers from what became of an earlier one's. */
+/** On a separate connection, so that no request suffers from an earlier one's fate. */
 function fetchApart(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("connection", "close");

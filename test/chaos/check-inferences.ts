@@ -1,8 +1,8 @@
 import type { DoneFault, Ledger, Pulse, SentInference } from "./ledger.ts";
 
 /**
- * Beyond what the pulse explains: a request's own work at the edge and at the client, some garbage collection, and that
- * the pulse is felt only every tenth of a second.
+ * Allowance beyond the pulse: a request's own work at the edge and at the client, some garbage collection, and the
+ * tenth of a second between pulses.
  */
 const SLACK_MS = 500;
 /** An answer is late by the way there and by the way back. */
@@ -29,7 +29,7 @@ export function checkInferences({ inferences, pulses, faults }: Ledger): string[
   });
 }
 
-/** How late an answer was, against the bare budget. */
+/** Lateness of an answer, against the bare budget. */
 export function latenessMs(sent: SentInference): number {
   return Math.max(0, (sent.endedMs ?? 0) - sent.sentMs - sent.budgetMs);
 }

@@ -8,8 +8,8 @@ import type { Ledger } from "./ledger.ts";
 const ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
 
 /**
- * Every accepted job is there, once, and waits or has ended exactly once; its events and attempts never go back. What
- * succeeded has the one run that its result tells of, with one point in each of its series.
+ * Checks that every accepted job exists once, and waits or has ended exactly once; its events and attempts never
+ * decrease. A succeeded job has the one run that its result names, with one point in each of its series.
  */
 export async function checkJobs(client: Client, ledger: Ledger): Promise<string[]> {
   const jobs = await Array.fromAsync(listAll(client, endpoints.listJobs, { query: { limit: 100 } }));
@@ -70,14 +70,14 @@ async function checkResult(client: Client, { id, spec, state, runId }: JobSummar
   return found;
 }
 
-/** What the job tells is what the history keeps. */
+/** Compares the job's result with the history's. */
 async function checkRun(client: Client, job: Job, runId: string): Promise<string[]> {
   const run = await client.call(endpoints.getRun, { params: { id: runId } });
   if (run.origin !== "job") return [`its run ${runId} is a ${run.origin}'s`];
   return isDeepStrictEqual(run.result, job.result) ? [] : ["its run has another result than the job"];
 }
 
-/** Whether each is at least `step` more than the one before. */
+/** True if each is at least `step` more than the one before. */
 function isRising(values: readonly number[], step: number): boolean {
   return values.every((value, index) => index === 0 || value >= values[index - 1]! + step);
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { startEdge } from "../../src/local/edge-host.ts";
 import { listFaultyModules } from "./faulty-modules.ts";
 
-/** How the parent wants it, as the one argument. */
+/** Options from the parent, as the one argument. */
 const Options = z.object({ port: z.number(), dataDir: z.string(), bootstrapSecret: z.string() });
 /** Often, so that rollups and searches run among the faults. */
 const CRON_MS = 5_000;

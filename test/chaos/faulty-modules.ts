@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { EdgeModule } from "../../src/local/edge-host.ts";
 
-/** What the faulty edge is made of beside the built one. */
+/** Sources of the faulty edge beside the built one. */
 const SOURCES = [
   "test/chaos/faulty/faulty-edge.ts",
   "test/chaos/faulty/fault-control.ts",

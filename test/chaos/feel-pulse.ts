@@ -11,7 +11,7 @@ const PERIOD_MS = 100;
 export async function feelPulse(edgeUrl: string, ledger: Ledger, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const sentMs = performance.now();
-    // Told at once, with an end that lies open: requests may be judged before this one ends.
+    // Recorded at once, with an open end: requests may be judged before this one ends.
     const pulse = { sentMs, endedMs: Number.POSITIVE_INFINITY, isAnswered: false };
     ledger.pulses.push(pulse);
     pulse.isAnswered = await fetch(`${edgeUrl}${CONTROL_PATH}`, { headers: { connection: "close" } }).then(

@@ -4,7 +4,7 @@ import { between } from "./between.ts";
 
 const run = promisify(execFile);
 
-/** Whether a running process's limits can be set here: util-linux has the program, other systems do not. */
+/** True if a running process's limits can be set here: util-linux has the program, other systems do not. */
 export async function canFillDisk(): Promise<boolean> {
   return run("prlimit", ["--pid", String(process.pid), "--fsize"]).then(
     () => true,
@@ -13,8 +13,8 @@ export async function canFillDisk(): Promise<boolean> {
 }
 
 /**
- * Has the disk full for every process of a part meanwhile. At the end whoever is there then gets room again: those that
- * came meanwhile have the limit from their parents.
+ * Makes the disk full for every process of a part meanwhile. At the end all current processes get room again: new ones
+ * have inherited the limit from their parents.
  */
 export function whileDiskIsFull(part: { pids(): Promise<number[]> }, meanwhile: () => Promise<void>): Promise<void> {
   return between(

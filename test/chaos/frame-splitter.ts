@@ -1,9 +1,9 @@
-/** Bytes that belong together: a WebSocket frame, or what is none. */
+/** Bytes that belong together: a WebSocket frame, or other bytes. */
 export interface Unit {
   readonly bytes: Buffer;
   /** A whole message in one frame, which may be sent twice or change places with another. */
   readonly isMessage: boolean;
-  /** Of a text message that is not masked, as those of a server are. */
+  /** Text of an unmasked text message, as servers send it. */
   readonly text: string | null;
 }
 
@@ -42,7 +42,7 @@ export class FrameSplitter {
   }
 }
 
-/** Of a question or an answer. */
+/** True for the head of a request or a response with an upgrade. */
 function isUpgrade(head: string): boolean {
   return /^(GET |HTTP\/1\.1 101)/.test(head) && /^upgrade: *websocket\r?$/im.test(head);
 }

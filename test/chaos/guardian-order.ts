@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a run tells its guardian: a group of processes that began or ended, or a folder of its own. */
+/** Message of a run to its guardian: a group of processes that began or ended, or a folder of its own. */
 export const GuardianOrder = z.object({
   began: z.number().optional(),
   ended: z.number().optional(),

@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { GuardianOrder } from "./guardian-order.ts";
 
 /**
- * Ends what a killed run leaves. The run says by lines what there is; once it is gone its pipe ends, and every group of
- * processes that is still there is killed, even one that is stopped, and every folder deleted.
+ * Cleans up after a killed run. The run reports its groups and folders by lines; once it is gone its pipe ends. Every
+ * remaining group of processes is killed, even a stopped one, and every folder deleted.
  */
 const groups = new Set<number>();
 const folders = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Lease } from "../../src/protocol/link.ts";
 import type { Fault } from "./plan-faults.ts";
 
-/** What a client sent and saw, on its own clock (`performance.now`). */
+/** Requests and replies of a client, on its own clock (`performance.now`). */
 export interface SentInference {
   readonly sentMs: number;
   readonly budgetMs: number;
@@ -17,7 +17,7 @@ export interface SentInference {
 export interface AcceptedJob {
   readonly id: string;
   readonly label: string;
-  /** Whether it was asked to be cancelled. */
+  /** True if its cancellation was requested. */
   isCancelled: boolean;
   /** When it was seen to have succeeded. */
   succeededMs: number | null;
@@ -36,7 +36,7 @@ export interface SeenOffer {
   readonly attempt: number;
 }
 
-/** A request without any work, by which delays of machine and client are told from those of the product. */
+/** A request without any work, which separates delays of machine and client from those of the product. */
 export interface Pulse {
   readonly sentMs: number;
   endedMs: number;
@@ -47,7 +47,7 @@ export type DoneFault = Fault & { readonly beganMs: number; readonly endedMs: nu
 
 /** Everything that was asked, answered and done to the stack in one run. */
 export class Ledger {
-  /** By the place of the runner. */
+  /** Runner ids by index of the runner. */
   readonly runnerIds: string[] = [];
   readonly inferences: SentInference[] = [];
   readonly jobs: AcceptedJob[] = [];
@@ -55,7 +55,7 @@ export class Ledger {
   readonly offers: SeenOffer[] = [];
   readonly pulses: Pulse[] = [];
   readonly faults: DoneFault[] = [];
-  /** Ends of runners that nobody asked for, and processes that outlived theirs. */
+  /** Unexpected ends of runners, and processes that outlived theirs. */
   readonly ends: { readonly runner: string; readonly how: string }[] = [];
   readonly orphans: { readonly runner: string; readonly pids: readonly number[] }[] = [];
   /** Submissions of jobs and reports that were sent, again or for the first time. */

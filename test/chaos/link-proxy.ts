@@ -23,7 +23,7 @@ export class LinkProxy {
     server.on("connection", (socket: Socket) => this.#join(socket, targetPort, onText));
   }
 
-  /** `onText` hears every text message of the edge's, when it comes and whatever becomes of it. */
+  /** `onText` receives every text message of the edge's on its arrival, whatever happens to it. */
   static async open(targetPort: number, onText: (text: string) => void): Promise<LinkProxy> {
     const server = createServer();
     server.listen(0, HOST);
@@ -56,7 +56,7 @@ export class LinkProxy {
     this.#connections.add(connection);
     for (const end of connection.ends) {
       end.setNoDelay(true);
-      // What goes wrong with an end is told by its close.
+      // The close of an end reports its errors.
       end.on("error", () => {});
       end.on("close", () => {
         // Of a connection that swallowed something neither end ever learns that the other is gone.

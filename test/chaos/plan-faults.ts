@@ -29,7 +29,7 @@ interface Timing {
 export type EdgeFault = Timing & { readonly part: "edge"; readonly kind: EdgeFaultKind };
 /** `part` is the runner's place. */
 export type RunnerFault = Timing & { readonly part: number; readonly kind: RunnerFaultKind };
-/** What is done to one part of the stack, and when. */
+/** A fault of one part of the stack, and its time. */
 export type Fault = EdgeFault | RunnerFault;
 
 export interface PlanOptions {
@@ -43,7 +43,7 @@ export interface PlanOptions {
 }
 
 const RESOLUTION = 2 ** 24;
-/** Of one seed: more than there are parts. */
+/** Random streams of one seed: more than there are parts. */
 const STREAMS = 64;
 const MIN_FAULT_MS = 500;
 const MAX_FAULT_MS = 6_000;

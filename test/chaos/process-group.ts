@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Guardian } from "./start-guardian.ts";
 
-/** So long the children of a program that has ended may take to notice it, on a busy machine. */
+/** Longest time for the children of an ended program to notice its end, on a busy machine. */
 const ORPHAN_GRACE_MS = 30_000;
 
 interface GroupOptions {
@@ -53,14 +53,14 @@ export class ProcessGroup {
     }
   }
 
-  /** Processes of the group that live: one that has ended and that nobody has asked about yet does not. */
+  /** Live processes of the group; one that has ended but was not reaped is not. */
   async members(): Promise<number[]> {
     const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
     const found = await Promise.all(pids.map(async (pid) => ((await this.#isMember(pid)) ? [pid] : [])));
     return found.flat();
   }
 
-  /** Waits until a group whose program has ended is empty; those that stay are ended, and told. */
+  /** Waits until a group whose program has ended is empty; remaining processes are ended, and returned. */
   async endOrphans(): Promise<number[]> {
     let left = await this.members();
     for (const endMs = performance.now() + ORPHAN_GRACE_MS; left.length > 0 && performance.now() < endMs;) {

@@ -2,7 +2,7 @@ import { renderTable } from "../../src/cli/render/render-table.ts";
 import type { ChaosReport } from "./main.ts";
 import type { RunSummary, Times } from "./summarise-run.ts";
 
-/** The figures of all seeds for people, and what was violated with the faults before it. */
+/** The figures of all seeds for people, and the violations with the faults before them. */
 export function renderReport({ minutes, runs, summary }: ChaosReport): string {
   const violations = runs.flatMap(({ violations: found }) => found);
   const seeds = runs.map(({ seed }) => seed).join(", ");

@@ -35,7 +35,7 @@ export interface ChaosOutcome {
   readonly without: readonly FaultKind[];
 }
 
-/** Does its worst to a stack under load for a time, lets it come to rest, and looks what became of what it had accepted. */
+/** Applies faults to a stack under load for a time, lets it come to rest, and checks all accepted work. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const { seed, durationMs, runners, meanGapMs, say } = options;
   const without = new Set<FaultKind>((await canFillDisk()) ? [] : ["disk-full"]);
@@ -62,7 +62,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   return { ledger, violations, without: [...without] };
 }
 
-/** Has the load run while the faults come, and until every part has shown that it works again; gives what did not. */
+/**
+ * Runs the load during the faults, and until every part has shown that it works again; returns the parts that did not.
+ */
 async function underLoad(
   stack: ChaosStack,
   ledger: Ledger,
@@ -122,7 +124,7 @@ async function injectAll(
   for (const each of injected) if (each.status === "rejected") throw each.reason;
 }
 
-/** Until every runner has answered, and a job was done, after the last fault; gives what never came. */
+/** Waits until every runner has answered, and a job was done, after the last fault; returns the missing ones. */
 async function waitForRecovery({ runners }: ChaosStack, { inferences, jobs }: Ledger): Promise<string[]> {
   const quietMs = performance.now();
   const answered = runners.map(({ id, name }) =>
@@ -137,7 +139,7 @@ async function waitForRecovery({ runners }: ChaosStack, { inferences, jobs }: Le
   return waits.flatMap((wait) => (wait.status === "rejected" ? [(wait.reason as Error).message] : []));
 }
 
-/** Until every job has ended; what has not by then is found by the checks. */
+/** Waits until every job has ended; the checks find the others. */
 async function waitForRest({ patientClient: client }: ChaosStack): Promise<void> {
   const isOpen = async (state: "queued" | "leased") =>
     (await client.call(endpoints.listJobs, { query: { state, limit: 1 } })).items.length > 0;

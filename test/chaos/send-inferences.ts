@@ -7,7 +7,7 @@ import type { Ledger, SentInference } from "./ledger.ts";
 
 const BUDGETS_MS = [100, 300, 1_000, 3_000];
 const INPUTS = { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } };
-/** No answer for so long is none. */
+/** Time without an answer after which a request has none. */
 const NO_ANSWER_MS = 60_000;
 
 /** Sends inferences at times of their own, whatever becomes of the earlier ones, until the signal; then waits for all. */

@@ -6,7 +6,7 @@ import type { Ledger, SentReport } from "./ledger.ts";
 export const REPORTED = { subject: "chaos/report", metrics: ["first", "second"] } as const;
 const PERIOD_MS = 500;
 
-/** Reports runs to the history, each until the edge says that it is stored or the signal comes. */
+/** Reports runs to the history, each until the edge confirms its storage or the signal comes. */
 export async function sendReports({ client }: ChaosStack, ledger: Ledger, signal: AbortSignal): Promise<void> {
   const pause = () => delay(PERIOD_MS, undefined, { signal }).catch(() => undefined);
   for (let value = 1; !signal.aborted; value++) {

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { GuardianOrder } from "./guardian-order.ts";
 
-/** Who ends what this process has started, should it be killed. */
+/** A process that ends all that this process has started, should it be killed. */
 export interface Guardian {
   tell(order: GuardianOrder): void;
-  /** Deletes the folders and ends what is left, as if this process had been killed. */
+  /** Deletes the folders and ends all remaining processes, as if this process had been killed. */
   release(): Promise<void>;
 }
 

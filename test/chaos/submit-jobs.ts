@@ -7,13 +7,13 @@ import type { AcceptedJob, Ledger } from "./ledger.ts";
 const POLL_MS = 300;
 const AGAIN_MS = 500;
 
-/** Of each lane: what it asks for again and again, one after the other. */
+/** Jobs of each lane, requested again and again, one after the other. */
 const LANES: readonly ((count: number) => Record<string, unknown>)[] = [
   (count) => ({ kind: "benchmark", kernel: "gemm", shape: { m: 64 + (count % 4), n: 64, k: 64 }, iterations: 5 }),
   (count) => ({ kind: "benchmark", kernel: "reduce", shape: { n: 4_096 + count }, iterations: 20 }),
   () => ({ kind: "evaluation", environment: "cartpole", policies: ["cartpole"], episodes: 20, backend: "cpu-simd" }),
 ];
-/** Every so many jobs have a key and are sent twice at once; every so many are cancelled as soon as they are there. */
+/** Intervals of jobs with a key that are sent twice at once, and of jobs that are cancelled at once. */
 const KEYED_EVERY = 2;
 const CANCELLED_EVERY = 7;
 
@@ -66,7 +66,7 @@ async function cancel({ client }: ChaosStack, job: AcceptedJob): Promise<void> {
   await client.call(endpoints.cancelJob, { params: { id: job.id } }).catch(() => undefined);
 }
 
-/** Until it has ended, or nobody cares any more. */
+/** Watches a job until it has ended, or the signal aborts. */
 async function watch({ client }: ChaosStack, accepted: AcceptedJob, signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; await pause(POLL_MS, signal)) {
     const job = await client.call(endpoints.getJob, { params: { id: accepted.id } }).catch(() => null);

@@ -10,7 +10,7 @@ export interface Times {
   readonly max: number | null;
 }
 
-/** What became of one kind of fault: how long after its end its part gave a good answer again, and a job was done. */
+/** Recovery from one kind of fault: time after its end until its part gave a good answer again, and a job was done. */
 export interface FaultSummary {
   readonly part: "edge" | "runner";
   readonly kind: string;
@@ -25,10 +25,10 @@ export interface RunSummary {
   readonly jobs: { readonly accepted: number; readonly seenToSucceed: number; readonly offers: number };
   readonly reports: { readonly sent: number; readonly acknowledged: number };
   readonly inferences: { readonly sent: number; readonly byAnswer: Readonly<Record<string, number>> };
-  /** Of answers, against the bare budget: machine, client and stopped edges included. */
+  /** Lateness of answers, against the bare budget: machine, client and stopped edges included. */
   readonly lateness: Times;
   readonly pulse: Times;
-  /** Ends of runners that nobody asked for. */
+  /** Unexpected ends of runners. */
   readonly unaskedEnds: number;
 }
 
@@ -74,7 +74,10 @@ function summariseFaults(ledgers: readonly Ledger[]): FaultSummary[] {
     }));
 }
 
-/** To the first good answer to a request that was sent after the fault: of that runner, or of the edge by anyone. */
+/**
+ * Time to the first good answer to a request that was sent after the fault: of that runner, or of the edge by any
+ * runner.
+ */
 function answerAfter({ inferences, runnerIds }: Ledger, { part, endedMs }: DoneFault): number | null {
   const wanted = part === "edge" ? null : runnerIds[part];
   const first = inferences
@@ -83,7 +86,7 @@ function answerAfter({ inferences, runnerIds }: Ledger, { part, endedMs }: DoneF
   return first.length === 0 ? null : Math.min(...first) - endedMs;
 }
 
-/** To the first job that was seen to have succeeded. */
+/** Time to the first job that was seen to have succeeded. */
 function jobAfter({ jobs }: Ledger, { endedMs }: DoneFault): number | null {
   const done = jobs.flatMap(({ succeededMs }) => (succeededMs !== null && succeededMs >= endedMs ? [succeededMs] : []));
   return done.length === 0 ? null : Math.min(...done) - endedMs;

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { FrameSplitter, type Unit } from "./frame-splitter.ts";
 
-/** What happens to bytes on their way. `everyNth` message is sent twice, or behind the one that follows it. */
+/** Faults of bytes on their way. `everyNth` message is sent twice, or after its successor. */
 export type Weather =
   | { readonly kind: "clear" }
   | { readonly kind: "delay"; readonly delayMs: number }
@@ -9,11 +9,11 @@ export type Weather =
   | { readonly kind: "duplicate"; readonly everyNth: number }
   | { readonly kind: "reorder"; readonly everyNth: number };
 
-/** How long a message is held back for one that could overtake it. */
+/** Time for which a message waits for one that could overtake it. */
 const HELD_MS = 400;
 
 export interface Way {
-  /** Something was swallowed: what follows would have a hole, so nothing ever gets through again. */
+  /** A message was lost: the rest would have a gap, so nothing ever gets through again. */
   readonly isHalfOpen: boolean;
 }
 

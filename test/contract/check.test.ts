@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type LiveEdge, startLiveEdge } from "./live-edge.ts";
 
-/** `millrace check` as a program, against the edge that is deployed, with what a workflow would report. */
+/** `millrace check` as a program, against a deployed edge, with a workflow's reports. */
 
 const PROGRAM = join(import.meta.dirname, "../../src/cli/main.ts");
 let edge: LiveEdge;

@@ -34,7 +34,7 @@ let runner: LiveRunner;
 let connection: HubConnection;
 let listener: DirectListener;
 let key: HeldKey;
-/** What the device does with a request. */
+/** The device's answer to a request. */
 let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {
@@ -96,7 +96,7 @@ async function post({ ticket, header = {}, tensors = [x], body, mediaType = FRAM
   } as RequestInit);
 }
 
-/** What the edge is told of the next requests, so many at least. */
+/** Outcomes that the edge receives of the next requests, at least this many. */
 async function nextTold(count: number): Promise<DirectOutcome[]> {
   const told: DirectOutcome[] = [];
   while (told.length < count) told.push(...(await connection.next("directOutcomes")).outcomes);
@@ -116,7 +116,7 @@ async function refused(sent: Sent | Response) {
 }
 
 describe("a request with a ticket", () => {
-  it("is answered in a frame, and the edge is told of it", async () => {
+  it("is answered in a frame, and reported to the edge", async () => {
     const placementId = createId("placement");
     const ticket = await sign({ placementId });
     for (const header of [{}, { budgetMs: 4_000 }]) {
@@ -133,13 +133,13 @@ describe("a request with a ticket", () => {
     expect(await nextTold(2)).toMatchObject([1, 2].map(() => ({ placementId, rows: 1, times: { computeMs: 0 } })));
   });
 
-  it("is told of, too, where the runner stops before that was due", async () => {
+  it("is reported, too, where the runner stops before the report was due", async () => {
     expect((await post()).status).toBe(200);
     await runner.stop();
     expect((await connection.next("directOutcomes")).outcomes).toMatchObject([{ rows: 1 }]);
   });
 
-  it("is ended by its budget while the device works, and told as one without an answer", async () => {
+  it("is ended by its budget while the device works, and reported as one without an answer", async () => {
     const began = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     infer = async () => {
@@ -194,7 +194,7 @@ describe("a request with a ticket", () => {
     expect((await nextTold(2)).map(codeTold)).toEqual([undefined, undefined]);
   });
 
-  it("whose caller goes away before its body has come is told to nobody", async () => {
+  it("whose caller goes away before its body has come is not reported", async () => {
     const headers = { authorization: `Bearer ${await sign()}`, "content-type": FRAME_MEDIA_TYPE, "content-length": 99 };
     const outgoing = httpRequest(listener.url, { method: "POST", headers }).on("error", () => undefined);
     const use = vi.spyOn(TicketBook.prototype, "use");

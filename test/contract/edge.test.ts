@@ -42,8 +42,8 @@ async function online(): Promise<void> {
 const stateOf = async () => (await edge.client.call(endpoints.getRunner, { params: { id: runner.runnerId } })).state;
 const codeOf = (error: unknown) => (error instanceof ProblemError ? error.problem.code : String(error));
 
-describe("a runner that somebody watches", () => {
-  it("is asked to tell how it is until the caller hangs up", async () => {
+describe("a watched runner", () => {
+  it("is asked for live reports until the caller hangs up", async () => {
     await online();
     const leaving = new AbortController();
     const response = await fetch(new URL(`/v1/runners/${runner.runnerId}/live`, edge.url), {
@@ -151,7 +151,7 @@ describe("an inference", () => {
     expect((await script.next("inferCancel")).requestId).toBe(ignored.offer.requestId);
     // An answer that comes too late is dropped, and does no harm.
     script.answer(ignored.offer, [output]);
-    // The runner is back with its answer to what the edge asks of its own.
+    // The runner is back with its answer to the edge's own question.
     script.answer((await script.nextInfer()).offer, [output]);
     await expect.poll(() => infer(0.1).catch(codeOf), BOUND).toBe("budget-unattainable");
 
@@ -182,7 +182,7 @@ describe("a socket", () => {
     expect(await stateOf()).toBe("online");
   });
 
-  it("of a runner that is removed is told so and closed for good", async () => {
+  it("of a removed runner is closed for good, with the reason", async () => {
     await online();
     await edge.client.call(endpoints.removeRunner, { params: { id: runner.runnerId } });
     expect((await script.next("refused")).problem.code).toBe("forbidden");

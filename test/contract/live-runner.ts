@@ -26,10 +26,10 @@ export interface StartedBenchmark {
 
 export interface LiveRunner {
   readonly benchmarks: StartedBenchmark[];
-  /** What was loaded, and what was freed, as `<device> <version>/<variant>` with its threads where they are several. */
+  /** Loaded and freed models, as `<device> <version>/<variant>` with the threads where there are several. */
   readonly warmed: string[];
   readonly freed: string[];
-  /** What a listener of its own would share with it. */
+  /** Parts that a listener of its own would share with it. */
   readonly parts: {
     readonly fleet: DeviceFleet;
     readonly models: ModelLoader;
@@ -39,14 +39,14 @@ export interface LiveRunner {
   };
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
-  /** Makes the runner offer other jobs at a time, and tell of it. */
+  /** Makes the runner offer another number of job slots, and report it. */
   changeSlots(jobSlots: number): void;
-  /** As when the process is told to stop: finishes within the grace, then ends. */
+  /** As when the process is asked to stop: finishes within the grace, then ends. */
   leave(graceMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What every report tells of the machine's clocks. */
+/** Sensors of the machine's clocks in every report. */
 export const sensors: Sensor[] = [
   {
     of: "cpu",
@@ -60,7 +60,7 @@ export const sensors: Sensor[] = [
   },
 ];
 
-/** The runner's real session, jobs and connection, on devices that a test plays; `infer` is what they do with a request. */
+/** The runner's real session, jobs and connection, on simulated devices; `infer` answers their requests. */
 export function startLiveRunner(port: number, infer: InferenceBackend["infer"]): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];

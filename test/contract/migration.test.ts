@@ -65,7 +65,7 @@ it("keeps every point and series, and the history answers as before", async () =
   await checkAnswers(old);
 });
 
-/** The edge on that database rolls up what it finds; what it then answers is held against the old points. */
+/** The edge on that database rolls up its points; its answers are compared with the old points. */
 async function checkAnswers(old: readonly Point[]): Promise<void> {
   const bootstrapSecret = createBootstrapSecret();
   const edge = await startEdge({ port: 0, dataDir, root, bootstrapSecret, cronMs: 50 });

@@ -28,11 +28,11 @@ const model: PlacedModel = {
   inputs: [],
   outputs: [],
 };
-/** What a model without inputs and outputs is asked when it is loaded. */
+/** Requests to a model without inputs and outputs when it is loaded. */
 const PROOFS = 3;
 let hub: ScriptedHub;
 let runner: LiveRunner;
-/** What the devices do with a request. */
+/** The devices' answer to a request. */
 let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {
@@ -70,7 +70,7 @@ const offer = (): Offer => ({
 const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count), { timeout: 5_000 });
 
 describe("what the runner can do", () => {
-  it("is told when it changes, and by the next hello where there was no connection", async () => {
+  it("is sent when it changes, and by the next hello where there was no connection", async () => {
     const connection = await nextWelcomed();
     runner.changeSlots(3);
     expect(await connection.next("capabilities")).toEqual({
@@ -107,7 +107,7 @@ describe("the handshake", () => {
 });
 
 describe("the memory", () => {
-  it("is told when the hub asks, under the id of the question", async () => {
+  it("is sent when the hub asks, under the id of the question", async () => {
     const connection = await nextWelcomed();
     const requestId = createId("request");
     connection.send({ type: "memoryRequest", requestId });
@@ -181,8 +181,8 @@ describe("a lease", () => {
   });
 });
 
-describe("a runner that is told to stop", () => {
-  /** Longer than any test: what ends before it has not waited for it. */
+describe("a runner that is asked to stop", () => {
+  /** Longer than any test: a test that ends earlier has not waited for it. */
   const AMPLE_MS = 60_000;
 
   it("says so, finishes its job, and goes once the outcome is settled", async () => {

@@ -11,7 +11,7 @@ type MessageOf<Type extends RunnerMessage["type"]> = Extract<RunnerMessage, { ty
 const OPCODES = { text: 1, binary: 2, close: 8 } as const;
 const BOUND = { timeout: 8_000, interval: 5 };
 
-/** The edge's end of one socket (RFC 6455, as much as a runner needs) that does only what a test tells it. */
+/** The edge's end of one socket (RFC 6455, as far as a runner needs it), driven by a test. */
 export class HubConnection {
   readonly headers: IncomingMessage["headers"];
   readonly received: RunnerMessage[] = [];
@@ -50,7 +50,7 @@ export class HubConnection {
     this.#stream.destroy();
   }
 
-  /** Takes the first message of a type out of what was received, waiting for it within bounds. */
+  /** Takes the first received message of a type, waiting for it within bounds. */
   async next<Type extends RunnerMessage["type"]>(type: Type): Promise<MessageOf<Type>> {
     const index = await vi.waitFor(() => {
       const found = this.received.findIndex((message) => message.type === type);
@@ -140,7 +140,7 @@ export class ScriptedHub {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The next connection that nobody has taken yet. */
+  /** The next connection that was not returned yet. */
   async nextConnection(): Promise<HubConnection> {
     return vi.waitFor(() => {
       const connection = this.connections[this.#taken];

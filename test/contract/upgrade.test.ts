@@ -11,7 +11,7 @@ import { fillTables, migrateBelow, migrateWhole, type StoredRow, withDatabase } 
 
 const root = join(import.meta.dirname, "../..");
 const migrations = (await readdir(join(root, "migrations"))).filter((name) => name.endsWith(".sql")).toSorted();
-/** What the release left whose last migration has that number: see releases/README.md. */
+/** Data of the release whose last migration has that number: see releases/README.md. */
 const releases = (await readdir(join(import.meta.dirname, "releases"), { withFileTypes: true }))
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
@@ -22,7 +22,7 @@ const enter = async () => {
 };
 const leave = () => rm(dataDir, { recursive: true, force: true });
 
-/** Tables and indices as they are now; what SQLite and D1 keep for themselves is left out. */
+/** Current tables and indices, without those that SQLite and D1 use themselves. */
 const SCHEMA = `select type, name, sql from sqlite_schema where name not like 'sqlite%'
   and name not like '\\_cf%' escape '\\' and name != 'd1_migrations' order by name`;
 
@@ -71,7 +71,7 @@ describe.each(releases)("the database of the release with migration %s", (releas
       return [names, await readRows(database, rows)];
     });
     const bootstrapSecret = createBootstrapSecret();
-    // Nothing tends the history: what is too old to be kept by now stays.
+    // The history is not tended: data beyond its retention stays.
     edge = await startEdge({ port: 0, dataDir, root, bootstrapSecret, cronMs: 86_400_000 });
     headers = { authorization: `Bearer ${bootstrapSecret}` };
   });

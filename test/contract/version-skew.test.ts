@@ -70,7 +70,7 @@ describe("an edge of this release", () => {
   afterEach(() => script.socket.close());
   afterAll(() => edge.stop());
 
-  /** What was sent before was taken: the edge answers on the same socket. */
+  /** Earlier messages were accepted: the edge answers on the same socket. */
   const stateOf = async () => {
     script.send({ type: "echo", id: 7_000 });
     const answered = { type: "echoReply", id: 7_000 };
@@ -141,7 +141,7 @@ describe("a runner of this release", () => {
     await hub.stop();
   });
 
-  /** What was sent before was taken: the runner answers on the same socket, its only one. */
+  /** Earlier messages were accepted: the runner answers on the same socket, its only one. */
   const socketsUsed = async () => {
     const requestId = createId("request");
     connection.send({ type: "memoryRequest", requestId });

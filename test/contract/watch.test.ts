@@ -10,7 +10,7 @@ import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { type LiveRunner, sensors, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
-/** What a runner tells of its health, whatever the hub does (docs/protocol.md). */
+/** A runner's health reports, whatever the hub does (docs/protocol.md). */
 
 const BOUND = { timeout: 10_000, interval: 5 };
 const WATCH_MS = 200;
@@ -27,7 +27,7 @@ const times = { uploadMs: 1, computeMs: 5, readbackMs: 1 };
 let hub: ScriptedHub;
 let runner: LiveRunner;
 let connection: HubConnection;
-/** What the devices do with a request. */
+/** The devices' answer to a request. */
 let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {
@@ -67,7 +67,7 @@ function requestFrame(): Uint8Array {
 const probesOf = ({ placements }: HealthReport) => placements.reduce((sum, { probes }) => sum + probes, 0);
 
 describe("the health of a runner", () => {
-  it("is told at the interval, with what its machine, devices and placements did", async () => {
+  it("is sent at the interval, with the activity of its machine, devices and placements", async () => {
     await welcome([model]);
     const report = await nextReport((each) => probesOf(each) > 0);
     expect(report).toMatchObject({ sensors, jobShare: 0, memory: { pageOuts: 0, migrationBytes: 0 } });
@@ -91,7 +91,7 @@ describe("the health of a runner", () => {
     expect(report.placements[0]?.serviceMs?.count).toBe(report.placements[0]?.probes);
   });
 
-  it("is told in spans without gap or overlap, each request in one of them", async () => {
+  it("covers spans without gap or overlap, each request in one of them", async () => {
     await welcome([model]);
     const first = await nextReport();
     const reports: HealthReport[] = [];
@@ -109,7 +109,7 @@ describe("the health of a runner", () => {
     }
   });
 
-  it("is told at once when the hub asks, of the last span and what was since, and moves none", async () => {
+  it("is sent at once when the hub asks, on the last span and the time since, and moves none", async () => {
     await welcome([model], { watchMs: 2_000 });
     const first = await nextReport();
     const requestId = createId("request");
@@ -123,7 +123,7 @@ describe("the health of a runner", () => {
     expect(Date.parse(second.report.at) - second.report.spanMs).toBeLessThanOrEqual(Date.parse(first.at) + 50);
   });
 
-  it("is told on the next connection, too, and never to a hub that names no interval", async () => {
+  it("is sent on the next connection, too, and never to a hub that names no interval", async () => {
     await welcome([model]);
     await nextReport();
     connection.cut();
@@ -144,7 +144,7 @@ describe("a runner that is watched", () => {
   const EVERY_MS = 100;
   const ask = (forMs: number) => connection.send({ type: "liveRequest", everyMs: EVERY_MS, forMs });
   const BEATS = { heartbeatMs: 5 * EVERY_MS };
-  /** Two beats long nothing is told, some time from now on. */
+  /** Two intervals without any report, some time from now on. */
   const expectSilence = () =>
     vi.waitFor(
       async () => {
@@ -155,7 +155,7 @@ describe("a runner that is watched", () => {
       { timeout: 60_000 },
     );
 
-  it("tells how it is at the interval, whatever else it tells, until it is asked to end", async () => {
+  it("reports its state at the interval, whatever else it reports, until it is asked to end", async () => {
     await welcome([model], BEATS);
     await nextReport();
     ask(60_000);
@@ -175,7 +175,7 @@ describe("a runner that is watched", () => {
     await expectSilence();
   });
 
-  it("ends by itself where nobody asks again, and begins anew when asked", async () => {
+  it("ends by itself without further requests, and begins anew on request", async () => {
     await welcome([model], BEATS);
     ask(3 * EVERY_MS);
     await connection.next("live");
@@ -184,7 +184,7 @@ describe("a runner that is watched", () => {
     await connection.next("live");
   });
 
-  it("tells nothing on the next connection until it is asked there", async () => {
+  it("sends no live report on the next connection until it is asked there", async () => {
     await welcome([model], BEATS);
     ask(60_000);
     await connection.next("live");

@@ -85,7 +85,7 @@ function expectSigned({ headers, body }: Received, secret: string): void {
   expect(headers["content-type"]).toBe("application/json");
 }
 
-it("a ping arrives signed, and its answer is told", async () => {
+it("a ping arrives signed, and its answer is reported", async () => {
   answer = status(204);
   const { id, secret } = await create("/ping");
   const ping = await edge.client.call(endpoints.pingWebhook, { params: { id } });
@@ -134,7 +134,7 @@ it("an edge that ends while it sends loses nothing", async () => {
   await edge.whileStopped((database) => {
     const claimed = database.prepare("select next_at_ms > 0 as isClaimed from webhook_deliveries where webhook_id = ?");
     expect(claimed.get(id)).toEqual({ isClaimed: 1 });
-    // As if the time of whoever claimed it were over.
+    // As if the claimer's lease were over.
     database.prepare("update webhook_deliveries set next_at_ms = 0 where webhook_id = ?").run(id);
   });
   await expect.poll(() => deliveryOf(id), BOUND).toMatchObject({ state: "delivered", attempts: 2 });
@@ -159,7 +159,7 @@ it("redirects are not followed, and an answer without end is not read", async ()
   expect(endless).toEqual({ delivered: true, outcome: "answered 200" });
 });
 
-it("a receiver that is silent or not there is told as such", async () => {
+it("a receiver that is silent or missing is reported as such", async () => {
   const { id } = await create("/silent");
   answer = () => undefined;
   const silent = await edge.client.call(endpoints.pingWebhook, { params: { id } });

@@ -11,7 +11,7 @@ import { type FuzzOutcome, hasFindings, renderOutcome } from "./render-outcome.t
 const ROOT = join(import.meta.dirname, "../..");
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Fuzzes what was asked for and gives the exit code: 2 for a wrong command line, 1 where something was found. */
+/** Runs the requested fuzzers and returns the exit code: 2 for a wrong command line, 1 where something was found. */
 async function main(wish: FuzzArguments): Promise<number> {
   if (wish.kind === "mistake") {
     say(`millrace fuzz: ${wish.sentence}`);

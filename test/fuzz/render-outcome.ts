@@ -2,7 +2,7 @@ import type { CodecOutcome } from "./codecs/fuzz-codecs.ts";
 import type { HttpOutcome } from "./http/fuzz-http.ts";
 import type { WgslOutcome } from "./wgsl/fuzz-wgsl.ts";
 
-/** What a run of the fuzzer came to; null of what was not asked for. */
+/** Result of a run of the fuzzer; null for parts that were not requested. */
 export interface FuzzOutcome {
   readonly seed: number;
   readonly http: HttpOutcome | null;
@@ -10,7 +10,7 @@ export interface FuzzOutcome {
   readonly wgsl: WgslOutcome | null;
 }
 
-/** Of a finding: what is enough to see which it is. `--json` and `--out` have all of it. */
+/** Shown length of a finding, enough to recognise it. `--json` and `--out` have all of it. */
 const SHOWN_LENGTH = 800;
 
 /** The outcome as lines of text: figures first, then every finding. */
@@ -23,7 +23,7 @@ export function renderOutcome({ seed, http, codecs, wgsl }: FuzzOutcome): string
   ].join("\n");
 }
 
-/** Whether anything was found. */
+/** True if anything was found. */
 export function hasFindings({ http, codecs, wgsl }: FuzzOutcome): boolean {
   return [http, codecs, wgsl].some((part) => part !== null && part.findings.length > 0);
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** Where ids and names come from that stand for something. */
+/** Source of existing ids and names. */
 export interface KnownSource {
   /** A value of a kind, such as `job` or `sha256`; undefined where none is known. */
   pick(kind: string, at: number): string | undefined;
@@ -29,7 +29,7 @@ export class SchemaArbitraries {
     this.#known = known;
   }
 
-  /** Values of a schema; with `name` where they stand in a field of that name, or as a part of the path `path name`. */
+  /** Values of a schema; with the `name` of their field, or of a part of the path as `path name`. */
   of(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
     if (schema.$ref !== undefined) return this.#ofReference(schema.$ref, name);
     if (schema.const !== undefined) return fc.constant(schema.const);
@@ -145,7 +145,7 @@ function ofInstants(): fc.Arbitrary<string> {
   return fc.oneof(dates, fc.date({ noInvalidDate: true })).map((date) => date.toISOString());
 }
 
-/** An address of this machine, where nobody listens: nothing is sent to the outside. */
+/** An address of this machine without a listener: nothing is sent to the outside. */
 function home(address: string): string {
   return address.replace(/^https:\/\/[^/]+/, "http://127.0.0.1:9");
 }

@@ -11,7 +11,7 @@ interface Attempt {
   readonly problem: Problem | null;
   readonly phases: readonly string[];
   readonly liveBytes: number;
-  /** Of the pool, in the last line. */
+  /** Counters of the pool, in the last line. */
   readonly counters?: { reused: number; destroyed: number; idleBytes: number };
 }
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     .map((line) => JSON.parse(line) as Attempt);
 }, 60_000);
 
-test("WGSL that does not compile is told with line and column", () => {
+test("WGSL that does not compile is reported with line and column", () => {
   expect(attempts[0]).toMatchObject({ kernel: "syntax", problem: { code: "kernel-invalid" } });
   expect(attempts[0]?.problem?.detail).toContain("syntax/does-not-compile.wgsl:5:15: ");
 });
@@ -57,7 +57,7 @@ test("no failure keeps a buffer", () => {
   expect(attempts.slice(0, 5).map(({ liveBytes }) => liveBytes)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test("buffers that nobody destroys cannot pile up: all come back, and no more wait than may", () => {
+test("buffers that are not destroyed cannot pile up: all come back, and no more wait than may", () => {
   const sound = attempts.slice(5, -1);
   expect(sound).toHaveLength(40);
   expect(new Set(sound.map(({ problem, liveBytes }) => `${problem?.code} ${liveBytes}`))).toEqual(

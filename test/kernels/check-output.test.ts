@@ -58,7 +58,7 @@ describe("checkOutputs", () => {
       () => {},
     );
 
-  test("counts the elements of all outputs and tells the largest error", async () => {
+  test("counts the elements of all outputs and reports the largest error", async () => {
     expect(await checkBoth([9, -8], [110])).toMatchObject({ checkedElements: 3, maxAbsoluteError: 10 });
   });
 

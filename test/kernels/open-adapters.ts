@@ -5,8 +5,8 @@ import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 /**
  * Starts every adapter of this machine; none is a failure. The software GPU counts as one beside a real one. Their
- * buffers begin poisoned, so that what reads what it has not written is wrong here, too.
- * Once in a worker: the project's files share their workers, and a device's process ends with the one that started it.
+ * buffers begin poisoned, so that reading unwritten memory fails here, too. Once in a worker: the project's files share
+ * their workers, and a device's process ends with its parent.
  */
 export function openAdapters(): Promise<readonly DeviceHost[]> {
   return (opened ??= startAdapters());

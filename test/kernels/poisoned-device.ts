@@ -1,6 +1,6 @@
 /**
- * A GPU's process like any other, but that no buffer begins as zeros: each holds what another tenant might have left.
- * Whatever is right here reads nothing that it has not written.
+ * A GPU's process whose buffers do not begin as zeros: each holds data as of another tenant. A result that is correct
+ * here reads no memory that it has not written.
  */
 import { BufferPool } from "../../src/gpu-runner/devices/gpu/buffer-pool.ts";
 import { parseArgs } from "node:util";

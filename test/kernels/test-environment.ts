@@ -10,7 +10,7 @@ const TIMEOUT_MS = 60_000;
 
 /** Trajectories of another implementation, committed with its version. */
 export interface OracleVectors {
-  /** Where they come from, such as `gymnasium 1.2.0`. */
+  /** Their source, such as `gymnasium 1.2.0`. */
   readonly source: string;
   readonly episodes: readonly {
     /** States before the first action and after each, in the order of the spec's `state`. */
@@ -27,7 +27,7 @@ export function readOracle(name: string, testUrl: string): OracleVectors {
   return JSON.parse(readFileSync(new URL(`${name}.vectors.json`, testUrl), "utf8")) as OracleVectors;
 }
 
-/** How far a trajectory of f32 may be from one of f64, after one step and after fifty. */
+/** Largest difference of a trajectory of f32 from one of f64, after one step and after fifty. */
 const TOLERANCE = { first: 2e-6, later: 1e-4 };
 
 /**
@@ -51,7 +51,7 @@ export function testEnvironment(environment: EnvironmentSpec, oracle: OracleVect
 
 /** Episodes that begin by themselves, beside those of the vectors. */
 const OWN_EPISODES = 8;
-/** A start and what is shown are a few operations away from random words and a state. */
+/** A start and an observation are a few operations away from random words and a state. */
 const SHOWN_TOLERANCE = 2e-6;
 
 /** Declares that its programs begin, show their states and take the steps of the vectors as they should. */
@@ -106,7 +106,7 @@ export function testDevices(environment: EnvironmentSpec, oracle: OracleVectors,
   });
 }
 
-/** Of the replay's draws. */
+/** Seed of the replay's draws. */
 const SEED = 1;
 
 function drawsAt(episode: number, step: number): Draws {

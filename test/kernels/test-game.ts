@@ -115,7 +115,7 @@ export function testGame(environment: EnvironmentSpec, { source, episodes }: Rec
 
 type Recording = ReturnType<typeof decode>;
 
-/** Every state of a recorded episode, and what led to it. */
+/** Every state of a recorded episode, and its cause. */
 function replayReference(environment: EnvironmentSpec, episode: Recording) {
   const state = startReference(environment, episode);
   const steps = [{ state: state.slice(), reward: 0, terminated: false }];

@@ -11,11 +11,14 @@ import {
   type Point,
 } from "../../kernels/environments/planar-body/planar-model.ts";
 
-/** Bounds of what a mechanics of so long substeps may do. */
+/** Bounds of the errors of a mechanics with substeps this long. */
 export interface PlanarBounds {
-  /** Energy that a step without action may add, J: what corrections of places lift. A fall costs hundreds. */
+  /** Energy that a step without action may add, J: the lift by corrections of places. A fall costs hundreds. */
   readonly riseJ: number;
-  /** Of the angular momentum in a second of free flight, of what the tumbling has: arms are of places foretold. */
+  /**
+   * Largest error of the angular momentum after a second of free flight, relative to that of tumbling: arms are of
+   * predicted places.
+   */
   readonly angularShare: number;
   /** Metres into the ground under the hardest random actions, and between both ends of a joint. */
   readonly sinkM: number;
@@ -23,7 +26,7 @@ export interface PlanarBounds {
   readonly limitRad: number;
 }
 
-/** Of each recorded episode. */
+/** Steps of each recorded episode. */
 const STEPS = 10;
 
 /** Declares the invariants of an environment of planar bodies, and that its WGSL moves as its reference does. */
@@ -97,7 +100,7 @@ export function testPlanarBody(environment: EnvironmentSpec, model: PlanarModel,
   // Then contacts make it chaotic: a foot that touches a substep earlier or later moves everything.
   testDevices(environment, record(environment, [0, 1, 2]), { first: 1e-3, later: 2e-2 });
 
-  /** Of our own reference: nobody else has these mechanics. */
+  /** Recorded by our own reference: no other implementation has these mechanics. */
   function record({ reference }: EnvironmentSpec, episodes: readonly number[]): OracleVectors {
     return {
       source: "the reference",
@@ -128,14 +131,14 @@ function numberOf(state: Float64Array, body: number, number: number): number {
   return state[body * BODY_NUMBERS + number]!;
 }
 
-/** Where a body has a point of the pose that the model is given in. */
+/** Position in a body of a point given in the model's pose. */
 function findPoint({ bodies }: PlanarModel, state: Float64Array, body: number, place: Point): Point {
   const [x, z] = offset(bodies[body]!.centre, place);
   const [sine, cosine] = [Math.sin(numberOf(state, body, 2)), Math.cos(numberOf(state, body, 2))];
   return [numberOf(state, body, 0) + cosine * x - sine * z, numberOf(state, body, 1) + sine * x + cosine * z];
 }
 
-/** Of motion, height and springs, J. */
+/** Energy of motion, height and springs, J. */
 function findEnergy(model: PlanarModel, state: Float64Array): number {
   const count = model.bodies.length;
   const inertia = findInertia(model);
@@ -153,7 +156,7 @@ function findEnergy(model: PlanarModel, state: Float64Array): number {
   return sum(moving) + sum(springs);
 }
 
-/** Linear, and angular about the centre of all; `tumbling` is what there would be if nothing cancelled. */
+/** Linear momentum, and angular about the centre of all; `tumbling` is the sum without cancellation. */
 function findMomentum({ bodies }: PlanarModel, state: Float64Array) {
   const mass = sum(bodies.map((body) => body.mass));
   const mean = (number: number) => sum(bodies.map((body, index) => body.mass * numberOf(state, index, number))) / mass;

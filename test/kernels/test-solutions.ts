@@ -10,8 +10,8 @@ const MEMBERS = 33;
 const DIRECT = { kind: "direct" } as const;
 
 /**
- * Declares that a population of solutions, from `low` to `high`, has the fitness and the measures on every adapter that
- * the reference gives, to so many digits behind the point.
+ * Declares that a population of solutions, from `low` to `high`, has the reference's fitness and measures on every
+ * adapter, to this many digits after the point.
  */
 export function testSolutions(
   environment: EnvironmentSpec,

@@ -72,7 +72,7 @@ test("every trial is kept, with all its runs", () => {
   expect(trialOf("spinning", { lanes: 16, turns: 20_000 })?.rungsMs.at(-1)).toHaveLength(24);
 });
 
-test("progress tells phase and candidates left", () => {
+test("progress reports phase and candidates left", () => {
   expect(attempts[0]?.phases).toEqual(["check: 4", "rung 1: 2"]);
 });
 

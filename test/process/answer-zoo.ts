@@ -1,4 +1,4 @@
-/** Prints what ONNX Runtime answers for each of the zoo's networks, in a process of its own: a line with a digest each. */
+/** Prints ONNX Runtime's answers for each of the zoo's networks, in its own process: a line with a digest each. */
 import { createHash } from "node:crypto";
 import { glob, readFile } from "node:fs/promises";
 import { readModel } from "../../src/onnx/read-model.ts";
@@ -14,7 +14,7 @@ for (const name of (await Array.fromAsync(glob("*/*.onnx", { cwd: folder }))).to
   if (!signature.ok) throw new Error(`${name}: ${signature.messages.join()}`);
   await ort.load("zoo", file);
   const digest = createHash("sha256");
-  // Again and again: what is freed by one run is had by the next.
+  // Several times: memory freed by one run is reused by the next.
   for (const seed of [1, 2, 3]) {
     const { tensors } = await ort.run("zoo", createSeededInputs(signature.inputs, seed));
     for (const { bytes } of tensors) digest.update(bytes);

@@ -69,7 +69,7 @@ test(
     const slow = await DeviceHost.start({ ...options, entry, runLimitMs: 5_000 });
     await slow.loadModel(model);
     const ask = (requestId: string) => slow.infer(model.modelKey, [input([1, 1])], { requestId });
-    // The second is over after six seconds, of which three are its own.
+    // The second is over after six seconds, three of them its own.
     const answers = await Promise.all([ask("req_first"), ask("req_second")]);
     expect(answers.map(({ tensors }) => [...typedView(tensors[0]!)])).toEqual([
       [3.5, 6.5, 11],
@@ -129,7 +129,7 @@ describe("a model", () => {
     expect((await problemOf(wrong)).code).toBe("backend-failed");
   });
 
-  test("lies in a process that tells its memory as the system does", async () => {
+  test("lies in a process that reports its memory as the system does", async () => {
     const told = await host.readResidentSet(AbortSignal.timeout(TIMEOUT_MS));
     const status = await readFile(`/proc/${pidOf(host)}/status`, "utf8").catch(() => null);
     expect(told).toBeGreaterThan(2 ** 20);

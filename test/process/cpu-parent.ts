@@ -1,4 +1,4 @@
-/** Starts a device's process, tells its id, and waits to be killed. */
+/** Starts a device's process, prints its id, and waits to be killed. */
 import { tmpdir } from "node:os";
 import { pino } from "pino";
 import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";

@@ -1,4 +1,4 @@
-/** Several devices of one runner: two SwiftShader processes stand for two cards. */
+/** Several devices of one runner: two SwiftShader processes represent two cards. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const runShort = (changes: object) => runJob(fleet, { warmup: 0, iterations: 3, ...changes });
 
-/** A job that measures until it is told to end, with a promise that it does. */
+/** A job that measures until it is ended, with a promise of its end. */
 function startLong(changes: object = {}) {
   const measuring = Promise.withResolvers<void>();
   const controller = new AbortController();
@@ -40,7 +40,7 @@ function startLong(changes: object = {}) {
   return { measuring: measuring.promise, outcome, abort: () => controller.abort() };
 }
 
-test("each is told of, with a process of its own and a slot for jobs, but kernels once", () => {
+test("each is listed, with a process of its own and a slot for jobs, but kernels once", () => {
   expect(fleet.devices.map(({ key, kind }) => [key, kind])).toEqual([
     ["cpu", "cpu"],
     ["gpu0", "gpu"],
@@ -86,7 +86,7 @@ test("a batch is spread, and its shares follow the speeds that were measured", a
   expect(result.gigabytesPerSecond).toBeCloseTo(sum ?? 0, 9);
   expect(Math.max(...(result.parts ?? []).map(({ p50Ms }) => p50Ms))).toBe(result.wallMs.p50);
 
-  // What is believed of gpu1 falls by half with each of these.
+  // The assumed speed of gpu1 halves with each of these.
   for (let i = 0; i < 12; i++) fleet.noteSpeed(fleet.find("gpu1"), "softmax", 1e-9);
   const again = (await runShort(spread)).result.parts ?? [];
   const batchOf = (key: string) => again.find(({ deviceKey }) => deviceKey === key)?.batch ?? 0;

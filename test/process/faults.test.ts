@@ -51,14 +51,14 @@ function runKernel(kernel: string, changes: object = {}, onProgress?: (progress:
   return runJob(fleet, { kernel, warmup: 0, iterations: 1, ...changes }, { onProgress });
 }
 
-/** What has to hold behind every fault. */
+/** Expected state after every fault. */
 async function expectNextRuns(): Promise<void> {
   const { result } = await runKernel("ones");
   expect(result.correctness).toMatchObject({ correct: true, checkedElements: 64 });
   expect(result.faults).toBeUndefined();
 }
 
-/** Whether the process is the same behind a piece of work. */
+/** True if the process is the same after a piece of work. */
 async function survives(work: () => Promise<unknown>): Promise<boolean> {
   const { pid } = host;
   await work();
@@ -108,7 +108,7 @@ test("100 GB buffer", async () => {
 test("memory ends", async () => {
   const lives = host.restarts;
   const { pid } = host;
-  // What the process has, and 200 MB: the driver's own allocations fail from there on.
+  // Its current memory and 200 MB: the driver's own allocations fail from there on.
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const sizeBytes = 1_024 * Number(/VmSize:\s+(\d+)/.exec(status)?.[1]);
   await promisify(execFile)("prlimit", ["--pid", String(pid), `--as=${sizeBytes + 200e6}`]);
@@ -117,7 +117,7 @@ test("memory ends", async () => {
   expect(problem).toMatchObject({ code: "out-of-memory", errors: [{ pointer: "#/shape/n" }] });
   const { result } = await runKernel("ones", { ...huge, allowSmallerBatch: true });
   expect(result.shape["n"]).toBeLessThan(2 ** 28);
-  // What the driver holds of the bounded memory differs from try to try, so what fits is found anew.
+  // The driver's use of the bounded memory differs from try to try, so the fitting size is found again.
   const [, told = ""] = /^(\d+) would fit now$/.exec(problem.errors?.[0]?.message ?? "") ?? [];
   expect(Number(told)).toBeGreaterThan(0);
   expect(Number(told)).toBeLessThan(2 ** 28);
@@ -125,7 +125,7 @@ test("memory ends", async () => {
   expect(result.faults).toEqual([{ code: "out-of-memory", detail, action: "smaller-batch" }]);
   await expectNextRuns();
   expect(host).toMatchObject({ pid, restarts: lives });
-  // A life without that bound; the retry is told, which is another row.
+  // A process without that bound; the retry is reported, which is another row.
   process.kill(pid!, "SIGKILL");
   await runKernel("ones");
 });
@@ -208,6 +208,6 @@ test("a new life compiles what the last one used, before it takes calls", async 
   process.kill(host.pid!, "SIGKILL");
   await runKernel("ones");
   expect(warmed).toContain("ones");
-  // What does not compile was never in use.
+  // A kernel that does not compile was never in use.
   expect(warmed).not.toContain("invalid");
 });

@@ -24,7 +24,7 @@ const small = BenchmarkSpec.parse({
   iterations: 7,
   warmup: 2,
 });
-/** Runs for minutes if nobody ends it. */
+/** Runs for minutes unless it is ended. */
 const long = BenchmarkSpec.parse({
   kind: "benchmark",
   kernel: "gemm",
@@ -104,7 +104,7 @@ test(
   TIMEOUT_MS,
 );
 
-test("a wrong kernel or size is told by field", async () => {
+test("a wrong kernel or size is reported by field", async () => {
   expect(await problemOf(host.benchmark({ ...small, kernel: "nope" }))).toMatchObject({
     code: "unknown-kernel",
     errors: [{ pointer: "#/kernel" }],
@@ -115,7 +115,7 @@ test("a wrong kernel or size is told by field", async () => {
   });
 });
 
-test("what is no model is told, and the device goes on", async () => {
+test("a file that is no model is reported, and the device goes on", async () => {
   const load = host.loadModel({ modelKey: "mdv_1", path: "model.onnx" });
   expect((await problemOf(load)).code).toBe("invalid-model");
   const bytes = host.loadModel({ modelKey: "mdv_1", read: async () => Uint8Array.of(1, 2, 3) });

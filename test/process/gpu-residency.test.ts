@@ -134,7 +134,7 @@ describe("weights", () => {
     await manager.idle();
     const state = await tier("gpu");
     expect(state?.evictions).toBeGreaterThanOrEqual(4);
-    // What left the tier left the device.
+    // Items evicted from the tier left the device.
     const pool = (await manager.report()).pools[0]?.counters;
     expect(pool?.liveBytes).toBeLessThan(((state?.items ?? 0) + 1) * MiB);
   });
@@ -184,7 +184,7 @@ test("a submitted kernel's process gets what the device's own leaves of the cap"
     reference: null,
   };
   const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: program.id, iterations: 1, warmup: 0 });
-  // What waits for reuse there is no hindrance.
+  // Buffers that wait for reuse there do not block it.
   await host.benchmark(
     BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", shape: { n: MiB / 2 }, iterations: 1 }),
   );
@@ -195,7 +195,7 @@ test("a submitted kernel's process gets what the device's own leaves of the cap"
   expect((await host.benchmarkProgram(spec, program)).correctness.correct).toBe(true);
 });
 
-test("a benchmark that does not fit under the cap is told so, leaves nothing behind, and the next one runs", async () => {
+test("a benchmark that does not fit under the cap is refused for that, leaves nothing behind, and the next one runs", async () => {
   const live = async () => (await host.readPool(AbortSignal.timeout(LIMIT_MS)))?.liveBytes;
   const before = await live();
   const spec = { kind: "benchmark", kernel: "triad", iterations: 2, warmup: 0 };

@@ -45,7 +45,7 @@ function placed(shapes: Pick<PlacedModel, "inputs" | "outputs">, ...variants: Ui
 
 const float = (name: string, ...shape: number[]) => ({ name, dtype: "float32" as const, shape });
 
-/** A 3×3 convolution of so many channels; the file is new with every call. */
+/** A 3×3 convolution of this many channels; the file is new with every call. */
 function convolution(channels: number): PlacedModel {
   const values = Float32Array.from({ length: 4 * channels * 9 }, (_, i) => Math.sin(i));
   const graph = {
@@ -111,7 +111,7 @@ test("a model is proved and measured on both providers, in batches", async () =>
 });
 
 // LeNet-5 has a convolution of 6.
-test.each([6, 33, 129])("its wrong convolution of %i channels is told, and not kept loaded", async (channels) => {
+test.each([6, 33, 129])("its wrong convolution of %i channels is reported, and not kept loaded", async (channels) => {
   const model = convolution(channels);
   const { placements } = await calibrate(model);
   const [cpu, ort] = placements;

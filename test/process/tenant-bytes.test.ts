@@ -61,7 +61,10 @@ const FILLS_ALL = `
     found[at.x] = own[at.x % 256u];
   }`;
 
-/** Counts what is not zero in all that it can reach and has not written: its bindings and far behind them, and its variables. */
+/**
+ * Counts non-zero values in all reachable memory that it has not written: its bindings and far beyond them, and its
+ * variables.
+ */
 const LOOKS_EVERYWHERE = `
   @compute @workgroup_size(64)
   fn look(@builtin(global_invocation_id) at: vec3<u32>) {
@@ -77,7 +80,7 @@ const LOOKS_EVERYWHERE = `
 test("a submitted kernel finds nothing that another one left", async () => {
   await runProgram(["fill"], PATTERN);
   await runProgram(["look"], 0);
-  // What the one leaves is what the other looks for: together they find it.
+  // One kernel leaves what the other looks for: together they find it.
   expect(await problemOf(runProgram(["fill", "look"], 0))).toMatchObject({ code: "kernel-incorrect" });
 });
 
@@ -119,7 +122,7 @@ describe("a device's process", () => {
     expect(one).toBe(other);
   });
 
-  test("is not told what is secret in the runner's environment", async () => {
+  test("does not see the secrets of the runner's environment", async () => {
     vi.stubEnv("MILLRACE_TOKEN", "mt_secret");
     vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret");
     const told = await run(

@@ -141,14 +141,14 @@ describe("a kernel that is right", () => {
 });
 
 describe("a kernel that is wrong", () => {
-  test("is told by the first element, and never timed", async () => {
+  test("is reported by the first element, and never timed", async () => {
     const { problem, phases } = await failureOf(programOf(withBody("a[at.x] = b[at.x];")));
     expect(problem.code).toBe("kernel-incorrect");
     expect(problem.detail).toMatch(/^'a'\[0\] is /);
     expect(phases).toEqual(["compile", "check"]);
   });
 
-  test("is told whatever says what is right", async () => {
+  test("is reported for every kind of reference", async () => {
     for (const reference of [ownReference, expecting]) {
       const { problem } = await failureOf(programOf({ ...reference, wgsl: withBody("a[at.x] = b[at.x];").wgsl }));
       expect(problem.code).toBe("kernel-incorrect");
@@ -165,7 +165,7 @@ describe("a kernel that is wrong", () => {
     await checkUnhurt(pid);
   });
 
-  test("that does not compile is told with file, line and column, without its text", async () => {
+  test("that does not compile is reported with file, line and column, without its text", async () => {
     const secret = "unmistakable_words_of_the_user";
     const { problem, phases } = await failureOf(programOf(withBody(`let ${secret} = 1; a[at.x] = nonsense;`)));
     expect(problem.code).toBe("kernel-invalid");
@@ -174,7 +174,7 @@ describe("a kernel that is wrong", () => {
     expect(JSON.stringify([problem, logged])).not.toContain(secret);
   });
 
-  test("in every line is told of some", async () => {
+  test("in every line has some of them reported", async () => {
     const body = {
       ...competitor,
       wgsl: Array.from({ length: 2_000 }, (_, i) => `var x${i} = y${i}${"z".repeat(9)};`).join("\n"),
@@ -256,7 +256,7 @@ describe("a kernel that would cheat", () => {
 });
 
 test("a kernel that computes what a seed would sample, and no more, is caught", async () => {
-  // 2²² elements, of which the check takes as many as 3·10⁸ operations allow at 102 each.
+  // 2²² elements; the check reads as many as 3·10⁸ operations allow at 102 each.
   const n = 2 ** 22;
   const sampled = 2_941_176;
   const foretelling = {
@@ -291,7 +291,7 @@ test("a kernel that computes what a seed would sample, and no more, is caught", 
 describe("a kernel that means harm", () => {
   const endless = withBody("var i = 0u; loop { i += 2u; if (i == 1u) { break; } } a[at.x] = f32(i);");
 
-  test("writes out of bounds and hurts nobody", async () => {
+  test("writes out of bounds without harm to others", async () => {
     const pid = host.pid;
     const wild = withBody(
       "a[at.x] = b[at.x] + scale * c[at.x]; for (var i = 1u; i < 4096u; i++) { a[n + i * 65536u * at.x + i] = 1e30; }",
@@ -303,7 +303,7 @@ describe("a kernel that means harm", () => {
   });
 
   test("reads out of bounds and learns nothing", async () => {
-    // What it may see is within its binding: 7, or 0 where the read is dropped. The tolerance takes just these.
+    // It can read only within its binding: 7, or 0 where the read is dropped. The tolerance allows just these.
     const peeking = {
       ...withBody("a[at.x] = c[n + 1000u + at.x * 65536u] + b[n * 7u];"),
       dimensions: [{ name: "n", min: 2, max: 2, default: 2 }],

@@ -19,7 +19,7 @@ import { hogCpu } from "../plants/hog-cpu.ts";
 import { plantSleep, type PlantedSleep } from "../plants/plant-sleep.ts";
 import { childPids } from "./child-pids.ts";
 
-/** The watch over a real device's process, which can be told to sleep. */
+/** The watch over a real device's process, which can be made to sleep. */
 
 const WATCH_MS = 500;
 const BOUND = { timeout: 60_000, interval: 10 };
@@ -74,14 +74,14 @@ async function nextReport(isWanted: (report: HealthReport) => boolean = () => tr
 
 const p50Of = ({ placements }: HealthReport) => placements[0]?.serviceMs?.p50 ?? Number.NaN;
 
-/** CPU time in milliseconds that somebody took in the span of a report. */
+/** CPU time of our processes and of others in the span of a report, in milliseconds. */
 function cpuMsOf({ spanMs, host: { logicalCores, busyShare, ownShare } }: HealthReport) {
   const allMs = spanMs * logicalCores;
   return { own: ownShare! * allMs, others: (busyShare - ownShare!) * allMs };
 }
 
 describe("processes", () => {
-  test("are told with their memory and what they took of the CPU", async () => {
+  test("are reported with their memory and their share of the CPU", async () => {
     const { host: machine, devices } = await nextReport((report) => p50Of(report) > 0);
     const [cpu] = devices;
     expect(cpu?.processRssBytes).toBeGreaterThan(10 * 2 ** 20);

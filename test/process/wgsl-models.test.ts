@@ -38,7 +38,7 @@ const policy: PlacedModel = {
   outputs: [{ name: "logits", dtype: "float32", shape: [-1, 2] }],
 };
 
-test("an emulation serves models only where it is told to", () => {
+test("an emulation serves models only if it is configured to", () => {
   expect(modelBackendOf(fleet.find("gpu0").host.device)).toBe("wgsl");
   expect(readConfig({ MILLRACE_RUNNER_DIR: folder }).wgslModels).toBe("auto");
 });

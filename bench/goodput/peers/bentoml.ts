@@ -12,8 +12,8 @@ import { type ModelName, MODELS } from "../served-models.ts";
 import { type BatchSample, fitBatchTimes } from "./fit-batch-times.ts";
 
 /**
- * Its `max_latency_ms`, one for a model: it knows no budgets of requests. With these it did best at twice
- * the capacity, of 10 to 50 for the policy and 10 to 200 for the network that looks at images.
+ * Its `max_latency_ms`, one for each model: it knows no budgets of requests. These were its best at twice the capacity,
+ * of 10 to 50 for the policy and 10 to 200 for the vision network.
  */
 const MAX_LATENCY_MS: Readonly<Record<ModelName, number>> = { policy: 50, vision: 20 };
 const MAX_ROWS = 64;
@@ -25,7 +25,9 @@ const KEPT_SAMPLES = 50;
 const TRAINING_SAMPLES = 5;
 const REFIT_MS = 5_000;
 
-/** What its optimiser has learnt: a batch of n takes `rowMs · n + fixedMs`, and its oldest waited `waitMs` on average. */
+/**
+ * State of its optimiser: a batch of n lasts `rowMs · n + fixedMs`, and its oldest request waited `waitMs` on average.
+ */
 export interface CorkModel {
   readonly rowMs: number;
   readonly fixedMs: number;
@@ -49,7 +51,7 @@ export const createBentoml: CreatePolicy = (device) => {
   };
 };
 
-/** What waits in a queue: how many, how long the oldest and the newest have, and whether a batch runs. */
+/** State of a queue: its length, the waits of the oldest and the newest, and whether a batch runs. */
 export interface Corked {
   readonly waiting: number;
   readonly oldestMs: number;
@@ -57,7 +59,7 @@ export interface Corked {
   readonly busy: boolean;
 }
 
-/** What to do with what waits. */
+/** Decision about a queue. */
 export function stepCork(
   { waiting, oldestMs, newestMs, busy }: Corked,
   { rowMs, fixedMs, waitMs }: CorkModel,

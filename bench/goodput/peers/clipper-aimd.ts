@@ -3,8 +3,8 @@ import { answerBatch, type CreatePolicy, EXPIRED, type Pending, type PolicyReque
 import { type ModelName, MODELS } from "../served-models.ts";
 
 /**
- * Clipper knows one latency objective for a model and no budgets of requests. With these it did best at
- * twice the capacity, of 5 to 50 for the policy and 5 to 100 for the network that looks at images.
+ * Clipper knows one latency objective for a model and no budgets of requests. These were its best at twice the
+ * capacity, of 5 to 50 for the policy and 5 to 100 for the vision network.
  */
 const OBJECTIVES_MS: Readonly<Record<ModelName, number>> = { policy: 50, vision: 10 };
 const INCREASE = 1;
@@ -27,7 +27,7 @@ export const createClipperAimd: CreatePolicy = (device) => {
   };
 };
 
-/** The limit behind a batch that took so long; only a full batch shows that a larger one might do. */
+/** Limit after a batch of this duration; only a full batch shows that a larger one might do. */
 export function adaptLimit(limit: number, rows: number, tookMs: number, objectiveMs: number): number {
   if (tookMs > objectiveMs) return Math.max(1, limit * BACK_OFF);
   return rows < Math.floor(limit) ? limit : Math.min(MAX_ROWS, limit + INCREASE);

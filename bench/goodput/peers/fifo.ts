@@ -1,7 +1,7 @@
 import type { ModelDevice } from "../model-device.ts";
 import { answerBatch, type CreatePolicy, EXPIRED, type Pending, type Policy, REFUSED } from "../policy.ts";
 
-/** What a plain server does: one request at a time in order of arrival, whatever its budget. */
+/** A plain server: one request at a time in order of arrival, whatever its budget. */
 export const createFifo: CreatePolicy = (device) => openQueue(device, false);
 
 /** The same with timeouts: a request whose budget has passed is dropped before it is computed. */

@@ -1,4 +1,4 @@
-/** One batch that ran: its rows, its duration, and how long its oldest request had waited before. */
+/** A finished batch: its rows, its duration, and the wait of its oldest request. */
 export interface BatchSample {
   readonly rows: number;
   readonly durationMs: number;
@@ -6,8 +6,8 @@ export interface BatchSample {
 }
 
 /**
- * Least squares of duration = rowMs · rows + fixedMs, and the mean wait. Where all batches were of one
- * size many lines fit; the one of smallest coefficients is taken. Neither coefficient is below 0.
+ * Least squares of duration = rowMs · rows + fixedMs, and the mean wait. Where all batches have one size, many lines
+ * fit; the one of smallest coefficients is used. Neither coefficient is below 0.
  */
 export function fitBatchTimes(samples: readonly BatchSample[]): { rowMs: number; fixedMs: number; waitMs: number } {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;

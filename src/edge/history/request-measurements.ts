@@ -8,7 +8,7 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { ProblemCode } from "../../protocol/wire/problem.ts";
 import { type Aggregate, summarise } from "../../stats/distribution/distribution.ts";
 
-/** What a series says of threads: nothing as long as they are what every placement begins with. */
+/** Configuration of threads for a series: empty while a placement has the default. */
 export function threadsOf({ threads }: Pick<ServingConfiguration, "threads"> = DEFAULT_CONFIGURATION): {
   threads?: number;
 } {
@@ -16,30 +16,30 @@ export function threadsOf({ threads }: Pick<ServingConfiguration, "threads"> = D
 }
 
 /**
- * What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts
- * that got no answer have no split, and those that the edge or a device that stood in answered have none either.
+ * One attempt at an admitted request, as a Worker saw it, or a runner for a ticket's request. `split` is null without
+ * an answer, and for answers from the edge or a stand-in device.
  */
 export interface RequestOutcome {
-  /** Whose request it was. */
+  /** Project of the request. */
   readonly project: string;
   readonly subject: string;
   readonly variant: string;
   readonly backend: string;
   readonly batch: number;
-  /** How its placement is served; absent: as every one begins. */
+  /** Serving configuration of its placement; absent: the default. */
   readonly configuration?: Pick<ServingConfiguration, "threads">;
   readonly software: boolean;
   readonly fingerprint: Fingerprint;
   readonly totalMs: number;
-  /** Rows of the request that were answered; null where no answer came of this attempt. */
+  /** Rows of the answered request; null where this attempt got no answer. */
   readonly rows: number | null;
-  /** The runner's, where the request did not go through the edge; absent: the edge's. */
+  /** Clock of the runner, where the request bypassed the edge; absent: the edge's. */
   readonly totalClock?: Clock;
-  /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
+  /** Parts of the latency as far as they are known; a direct request has no time in edge and link. */
   readonly split: (ServiceTimes & Partial<LatencySplit>) | null;
   /**
-   * What became of the prediction that it was admitted by; null for a best effort, for direct requests, and at the
-   * edge, whose clock stands still while it computes.
+   * Outcome of the prediction at admission. Null for best effort, for direct requests, and at the edge, whose clock
+   * does not advance while it computes.
    */
   readonly forecast: Forecast | null;
 }
@@ -47,19 +47,19 @@ export interface RequestOutcome {
 interface Forecast {
   readonly placementId: string;
   readonly confidence: number;
-  /** Whether the answer came within the budget, and whether within the predicted latency. */
+  /** True if the answer came within the budget, and if within the predicted latency. */
   readonly inTime: boolean;
   readonly asPredicted: boolean;
 }
 
-/** A request that ended without an answer, by the problem that its caller got. */
+/** A request that ended without an answer, with the problem that its caller received. */
 export interface RefusedRequest {
   readonly project: string;
   readonly subject: string;
   readonly refusedFor: ProblemCode;
 }
 
-/** The clock of each metric: the Worker's own for what it sees, the runner's for what happens there. */
+/** Clock of each metric: the Worker's for its own observations, the runner's for events there. */
 const CLOCKS = {
   totalMs: "edge-wall",
   lostMs: "edge-wall",
@@ -73,7 +73,7 @@ const CLOCKS = {
 type Metric = keyof typeof CLOCKS;
 const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"] as const;
 
-/** What a batch of outcomes leaves in one series. */
+/** Measurement that a batch of outcomes adds to one series. */
 export interface RequestMeasurement {
   readonly project: string;
   readonly key: SeriesKey;
@@ -81,9 +81,8 @@ export interface RequestMeasurement {
 }
 
 /**
- * One aggregate a series over a batch of outcomes. `totalMs` counts every attempt, those that missed
- * their deadline too: leaving them out would flatter the tail. `rows` counts those that were answered, and
- * `lostMs` is the total of the others.
+ * One aggregate for each series over a batch of outcomes. `totalMs` counts every attempt, including missed deadlines:
+ * without them the tail would look too good. `rows` counts answered rows, and `lostMs` is the total of the others.
  */
 export function measureOutcomes(outcomes: readonly (RequestOutcome | RefusedRequest)[]): RequestMeasurement[] {
   const samples = new Map<string, { project: string; key: SeriesKey; values: number[] }>();
@@ -134,12 +133,14 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
   };
 }
 
-/** A power of two, within those of calibrations: callers choose their rows, and each number would be a series. */
+/**
+ * Rounds down to a power of two, at most that of calibrations: each row count of a caller would be a series of its own.
+ */
 function floorBatch(rows: number): number {
   return Math.min(LIMITS.batchRows, 2 ** Math.floor(Math.log2(rows)));
 }
 
-/** What is kept of predictions: the mean of either is a share of the requests. */
+/** Metrics of predictions; the mean of each is a share of the requests. */
 const FORECAST_METRICS = ["inTime", "asPredicted"] as const satisfies readonly (keyof Forecast)[];
 
 function forecastKey(outcome: RequestOutcome, forecast: Forecast, metric: string): SeriesKey {

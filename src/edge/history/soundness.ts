@@ -6,13 +6,13 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { decodeSketch } from "../../stats/distribution/sketch.ts";
 
-/** The samples that a runner sent beside a result; null where they are none, or more than is kept. */
+/** Samples that a runner sent with a result; null where they are invalid or too large. */
 export function readSamples(text: string): RunSamples | null {
   if (text.length > LIMITS.samplesBytes || new TextEncoder().encode(text).byteLength > LIMITS.samplesBytes) return null;
   return RunSamples.safeParse(parseJson(text)).data ?? null;
 }
 
-/** Whether a distribution holds something, and can be read and merged. */
+/** True if a distribution is not empty, and can be read and merged. */
 export function isSoundDistribution({ count, min, max, sum, sketch }: Distribution): boolean {
   if (count === 0 || min > max || ![min, max, sum].every(Number.isFinite)) return false;
   try {
@@ -22,7 +22,7 @@ export function isSoundDistribution({ count, min, max, sum, sketch }: Distributi
   }
 }
 
-/** Whether a trace, if there is one, may be kept and given to people's viewers: within its limit, and of its form. */
+/** True if a trace is absent, or within its limit and well formed, so that viewers can open it. */
 export function isSoundTrace(text: string | undefined): boolean {
   if (text === undefined) return true;
   if (text.length > LIMITS.traceBytes || new TextEncoder().encode(text).byteLength > LIMITS.traceBytes) return false;
@@ -33,12 +33,12 @@ export function isSoundTrace(text: string | undefined): boolean {
   }
 }
 
-/** Whether a report can be kept and judged: a bad one would spoil each judgement for as long as it is kept. */
+/** True if a report can be stored and judged: a bad one would spoil every judgement while it is stored. */
 export function isSoundReport(report: HealthReport): boolean {
-  const told = [
+  const distributions = [
     ...report.devices.map(({ queueMs }) => queueMs),
     ...report.placements.flatMap(({ serviceMs, computeMs }) => [serviceMs, computeMs]),
   ];
-  if (!told.every((distribution) => distribution === null || isSoundDistribution(distribution))) return false;
+  if (!distributions.every((distribution) => distribution === null || isSoundDistribution(distribution))) return false;
   return new TextEncoder().encode(JSON.stringify(report)).length <= LIMITS.healthReportBytes;
 }

@@ -11,14 +11,14 @@ import { detectLanded } from "./detect/detect-landed.ts";
 import { rollUp } from "./rollup/roll-up.ts";
 import { deliverDue } from "./webhooks/deliveries.ts";
 
-/** Steps of one kind that one minute may do; the rest waits for the next. */
+/** Most steps of one kind in a minute; the rest waits for the next. */
 const ROLL_STEPS = 100;
 const PRUNE_STEPS = 20;
 const DETECT_STEPS = 15;
 
-/** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
+/** The history's upkeep of every minute. Each part may fail or stop anywhere, and continues the next time. */
 export async function tendHistory(env: Env, nowMs: number): Promise<void> {
-  // What is read or written whole must not change underneath.
+  // A transfer needs data that does not change.
   if (await isTransferring(env.DB, nowMs)) return;
   const { retention } = configOf(env);
   await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
@@ -27,7 +27,7 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
   await attempt("prune", async () => {
     for (let step = 0; step < PRUNE_STEPS; step++)
       if (!(await prunePoints(env.DB, nowMs - retention.requestsMs))) break;
-    // Every part of the series has its turn each day, in the first minute of an hour.
+    // Every part of the series is checked once a day, in the first minute of an hour.
     if (nowMs % HOUR_MS < 60_000) {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
@@ -39,7 +39,7 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
   await attempt("webhooks", () => deliverDue(env, nowMs));
 }
 
-/** One part that fails keeps the others from nothing. */
+/** A failed part does not stop the others. */
 async function attempt(part: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -7,22 +7,22 @@ import { describeFleet, type KnownRunner } from "./describe-fleet.ts";
 import { describeJobs, describeService } from "./describe-service.ts";
 import { describeRequests } from "./describe-requests.ts";
 
-/** So long an answer is given again. The next scrape comes much later, and finds no counter lower than this one did. */
+/** Lifetime of a cached answer. The next scrape comes much later, and finds no counter lower than this one did. */
 const FRESH_MS = 3_000;
 const ANSWER_MS = 1_000;
 
-/** The last answer of this isolate: its values, since promises belong to the request that made them. */
+/** Last answer of this isolate, as values: promises belong to the request that made them. */
 let last: { readonly families: readonly MetricFamily[]; readonly readAtMs: number } | null = null;
 
 /**
- * All metrics of the service, at most some seconds old, from the database and the objects and from nothing that an
- * isolate counted: those come and go.
+ * All metrics of the service, at most some seconds old. They come from the database and the objects, never from
+ * counters of isolates, which are short-lived.
  */
 export async function collectMetrics(env: Env): Promise<readonly MetricFamily[]> {
   const nowMs = Date.now();
   if (last !== null && nowMs - last.readAtMs < FRESH_MS) return last.families;
   const families = await readFamilies(env, nowMs);
-  // A read that took longer does not bring back what a later one has replaced.
+  // A slow read does not replace the result of a later one.
   if (last === null || last.readAtMs < nowMs) last = { families, readAtMs: nowMs };
   return families;
 }
@@ -44,7 +44,7 @@ async function readFamilies(env: Env, nowMs: number): Promise<MetricFamily[]> {
   return limitMetrics(families, LIMITS.metricSeries);
 }
 
-/** What the links of the first runners know of them; of those that are away there is nothing to ask. */
+/** States of the first runners' links; offline runners have nothing to ask. */
 async function askLinks(env: Env, runners: readonly MetricRunner[]): Promise<KnownRunner[]> {
   const links = await Promise.all(
     runners.slice(0, LIMITS.metricRunners).map(({ id }) => {

@@ -3,19 +3,19 @@ import type { MetricFamily, MetricLabels, ValueSample } from "../../telemetry/me
 import type { LinkState } from "../link/link-rpc.ts";
 import type { MetricRunner } from "../store/history/metric-store.ts";
 
-/** A runner with what its link told; null where that did not answer, or was not asked. */
+/** A runner with the state of its link; null where the link did not answer, or was not asked. */
 export interface KnownRunner extends MetricRunner {
   readonly link: LinkState | null;
 }
 
 const STATES = ["registered", "online", "draining", "offline"] as const;
 
-/** Metrics of runners and their devices: what is counted of all, and what each told of itself. */
+/** Metrics of runners and their devices: counts over all, and the reports of each. */
 export function describeFleet(runners: readonly KnownRunner[], nowMs: number): MetricFamily[] {
   const links = runners.flatMap(({ id, link }) => (link === null ? [] : [{ runner: id, ...link }]));
-  // What an offline runner said last is no news of it.
+  // The last report of an offline runner is outdated.
   const isLive = ({ state }: MetricRunner) => state === "online" || state === "draining";
-  const told = runners.flatMap((runner) =>
+  const reports = runners.flatMap((runner) =>
     isLive(runner) && runner.link?.report ? [{ runner: runner.id, report: runner.link.report }] : [],
   );
   return [
@@ -39,7 +39,7 @@ export function describeFleet(runners: readonly KnownRunner[], nowMs: number): M
       "Measurements that are on their way from a runner's link to the database.",
       links.map(({ runner, outbox }) => ({ labels: { runner }, value: outbox.rows })),
     ),
-    ...describeReports(told, nowMs),
+    ...describeReports(reports, nowMs),
     gauge(
       "millrace_metrics_silent_links",
       "Links of runners that did not answer this scrape in time, or were too many to ask.",
@@ -48,27 +48,27 @@ export function describeFleet(runners: readonly KnownRunner[], nowMs: number): M
   ];
 }
 
-interface Told {
+interface RunnerReport {
   readonly runner: string;
   readonly report: HealthReport;
 }
 
-/** What runners told of themselves in their last reports. */
-function describeReports(told: readonly Told[], nowMs: number): MetricFamily[] {
+/** Metrics from the runners' last reports. */
+function describeReports(reports: readonly RunnerReport[], nowMs: number): MetricFamily[] {
   const ofRunner = (value: (report: HealthReport) => number | null) =>
-    told.flatMap(({ runner, report }) => toSamples({ runner }, value(report)));
+    reports.flatMap(({ runner, report }) => toSamples({ runner }, value(report)));
   const ofDevice = (value: (device: HealthReport["devices"][number]) => number | null) =>
-    told.flatMap(({ runner, report }) =>
+    reports.flatMap(({ runner, report }) =>
       report.devices.flatMap((device) => toSamples({ runner, device: device.deviceKey }, value(device))),
     );
   const ofSensor = (value: (sensor: HealthReport["sensors"][number]) => number | null) =>
-    told.flatMap(({ runner, report }) =>
+    reports.flatMap(({ runner, report }) =>
       report.sensors.flatMap((sensor) => toSamples({ runner, sensor: sensor.of }, value(sensor))),
     );
   return [
     gauge(
       "millrace_runner_report_age_seconds",
-      "Since a runner told last how it is.",
+      "Age of a runner's last health report.",
       ofRunner(({ at }) => Math.max(0, nowMs - Date.parse(at)) / 1_000),
     ),
     gauge(

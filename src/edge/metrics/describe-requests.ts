@@ -6,13 +6,13 @@ import type { RequestPlace, RequestSketch, RequestSum } from "../store/history/m
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;
 const PARTS = ["edge", "link", "queue", "upload", "compute", "readback"] as const;
 
-/** What the history has of requests. */
+/** Requests in the history. */
 interface Requests {
   readonly sums: readonly RequestSum[];
   readonly sketches: readonly RequestSketch[];
 }
 
-/** Metrics of requests, of all that the history has of them. */
+/** Metrics of all requests in the history. */
 export function describeRequests({ sums, sketches }: Requests): MetricFamily[] {
   const of = (wanted: string) => sums.filter(({ metric }) => metric === wanted);
   const counts = (metric: string) => of(metric).map((each) => ({ labels: labelsOf(each), value: each.count }));

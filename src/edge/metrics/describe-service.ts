@@ -38,7 +38,7 @@ export function describeJobs(counts: readonly JobCount[], nowMs: number): Metric
   ];
 }
 
-/** Metrics of the edge itself and of what it warns of. */
+/** Metrics of the edge itself and of its warnings. */
 export function describeService({
   alerts,
   isWithoutSketches,

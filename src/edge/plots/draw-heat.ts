@@ -10,7 +10,7 @@ const LINE_PX = 18;
 const LEFT_PX = 52;
 const LEGEND_PX = 120;
 const MOST_PX = 560;
-/** Shades between the worst and the best: as many as an eye tells apart, and each is one path. */
+/** Shades between the worst and the best: as many as an eye distinguishes; each is one path. */
 const SHADES = 12;
 
 /** A heat map as an SVG document, in the manner of `drawPlot`: the better a cell, the fuller its colour. */
@@ -121,7 +121,7 @@ function shadeOf(value: number, low: number, high: number): number | null {
   return Math.min(SHADES - 1, Math.floor(share * SHADES));
 }
 
-/** The least and the largest value; the least is above the largest where there is none. */
+/** The least and the largest value; reversed where there are no values. */
 function rangeOf(values: Float64Array): [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {

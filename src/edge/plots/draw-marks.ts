@@ -7,7 +7,7 @@ interface MarkOptions {
   readonly shape: MarkShape;
   readonly colour: ColourName;
   readonly theme: PlotLook["theme"];
-  /** Told on hovering. */
+  /** Shown on hovering. */
   readonly title?: string;
 }
 
@@ -41,7 +41,7 @@ export function drawMark(x: number, y: number, { shape, colour, theme, title }: 
   }
 }
 
-/** A place as it stands in a path. */
+/** A place in the syntax of a path. */
 export function at(x: number, y: number): string {
   return `${x.toFixed(1)} ${y.toFixed(1)}`;
 }
@@ -59,7 +59,7 @@ interface LegendFrame {
   readonly top: number;
 }
 
-/** The signs of all layers that have a name, each name once, in as many rows as they take. */
+/** Legend of all layers with a name, each name once, in as many rows as needed. */
 export function drawLegend(layers: readonly PlotLayer[], frame: LegendFrame): { markup: string; bottom: number } {
   const { theme, left, right, top } = frame;
   const named = layers.flatMap((layer) =>
@@ -84,7 +84,7 @@ export function drawLegend(layers: readonly PlotLayer[], frame: LegendFrame): { 
   return { markup: drawn.join(""), bottom: entries.length === 0 ? top : y + ROW_PX / 2 };
 }
 
-/** A legend names nothing that is not there. */
+/** The legend omits layers without anything to draw. */
 function isDrawn(layer: Named): boolean {
   return layer.kind === "marks" ? layer.marks.length > 0 : layer.points.length > 1;
 }

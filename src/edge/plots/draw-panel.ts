@@ -17,15 +17,15 @@ interface PanelOptions {
   readonly frame: PanelFrame;
   readonly xScale: PlotScale;
   readonly yScale: PlotScale;
-  /** Whether the ticks of the horizontal axis are named here. */
+  /** True if the ticks of the horizontal axis are labelled here. */
   readonly isLast: boolean;
 }
 
-/** Between a rule and its words, and between the words of two rules. */
+/** Gap between a rule and its label, and between the labels of two rules. */
 const RULE_GAP_PX = 5;
 const RULE_ROW_PX = 15;
 
-/** One panel: grid and ticks, then its layers in their order, the words of rules on top. */
+/** One panel: grid and ticks, then its layers in order, with the labels of rules on top. */
 export function drawPanel(panel: PlotPanel, options: PanelOptions): string {
   const { theme, frame } = options;
   const label = textElement(
@@ -82,7 +82,7 @@ function drawRule({ axis, at: value, colour }: Rule, options: PanelOptions): str
   return element("path", { d, ...paint(theme, { stroke: colour }), "stroke-width": 1.5, "stroke-dasharray": "2 3" });
 }
 
-/** Beside its rule and inside of the panel; the words of upright rules stand below each other. */
+/** Label beside its rule and inside the panel; labels of vertical rules are below each other. */
 function drawRuleText(rule: Rule, before: readonly Rule[], options: PanelOptions): string {
   const { theme, frame } = options;
   const { xOf, yOf } = placesOf(options);

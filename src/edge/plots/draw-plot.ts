@@ -9,12 +9,12 @@ import { svgDocument, textElement } from "./svg.ts";
 const EDGE_PX = 12;
 const TITLE_PX = 14;
 const LINE_PX = 18;
-/** Between two ticks of the horizontal axis, at least. */
+/** Smallest distance between two ticks of the horizontal axis. */
 const TICK_GAP_PX = 72;
 
 /**
- * A plot as an SVG document: of fixed width, without script or link, and readable by itself. Its colours stand in
- * attributes, so that it may be put into a page whose policy allows no inline style.
+ * A plot as an SVG document of fixed width, without script or link, readable on its own. Its colours are attributes, so
+ * that a page whose policy forbids inline style can embed it.
  */
 export function drawPlot(spec: PlotSpec, { theme, width }: PlotLook): string {
   const legend = drawLegend(
@@ -50,7 +50,7 @@ export function drawPlot(spec: PlotSpec, { theme, width }: PlotLook): string {
   );
 }
 
-/** Values of an axis that have to be seen, those of rules with them. */
+/** Values that an axis must cover, including those of rules. */
 function valuesOf(layers: PlotSpec["panels"][number]["layers"], axis: "x" | "y"): number[] {
   return layers.flatMap((layer) => {
     if (layer.kind === "rule") return layer.axis === axis ? [layer.at] : [];
@@ -59,7 +59,7 @@ function valuesOf(layers: PlotSpec["panels"][number]["layers"], axis: "x" | "y")
   });
 }
 
-/** The title on one line; what is too long ends with an ellipsis and is whole in the `title` element. */
+/** The title on one line; a long one ends with an ellipsis and is complete in the `title` element. */
 function drawTitle(title: string, theme: PlotLook["theme"], width: number): string {
   const shown = shortenText(title, width - 2 * EDGE_PX, TITLE_PX);
   const place = { x: EDGE_PX, y: EDGE_PX + TITLE_PX - 2, "font-size": TITLE_PX, "font-weight": 600 };

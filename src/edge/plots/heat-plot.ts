@@ -2,7 +2,7 @@ import type { ArchiveHead } from "../../protocol/policies/archive-file.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { valueText } from "./plot-text.ts";
 
-/** One axis of a heat map: how many cells are drawn, over which range. */
+/** One axis of a heat map: the number of cells drawn, and their range. */
 export interface HeatAxis {
   readonly label: string;
   readonly cells: number;
@@ -13,15 +13,15 @@ export interface HeatAxis {
 /** A heat map as plain data. */
 export interface HeatSpec {
   readonly title: string;
-  /** The same in words, for those who cannot see it. */
+  /** Text alternative for screen readers. */
   readonly description: string;
   readonly x: HeatAxis;
   readonly y: HeatAxis;
-  /** Row by row from the lowest; NaN where nothing is. */
+  /** Row by row from the lowest; NaN for empty cells. */
   readonly values: Float64Array;
 }
 
-/** Fitness by the first two measures of an archive, the best along the others and within what is drawn as one cell. */
+/** Fitness by the first two measures of an archive: the best along the others, and within one drawn cell. */
 export function heatPlot({ summary, cells, fitness }: Pick<ArchiveHead, "summary" | "cells" | "fitness">): HeatSpec {
   const { dims, ranges, environment, filled, coverage, qdScore, offset, best } = summary;
   const axis = (index: number): HeatAxis => ({
@@ -50,7 +50,7 @@ export function heatPlot({ summary, cells, fitness }: Pick<ArchiveHead, "summary
   };
 }
 
-/** Places along each axis of a cell's number in C order. */
+/** Index along each axis from a cell's number in C order. */
 function unravel(cell: number, dims: readonly number[]): number[] {
   let rest = cell;
   return dims

@@ -1,4 +1,4 @@
-/** Where values of one axis stand, and which of them are named. */
+/** Positions of values on one axis, and the labelled ones. */
 export interface PlotScale {
   /** From 0 at the low end to 1 at the high one. */
   readonly place: (value: number) => number;
@@ -6,19 +6,19 @@ export interface PlotScale {
 }
 
 export interface ScaleOptions {
-  /** About so many ticks. */
+  /** Approximate number of ticks. */
   readonly wanted: number;
-  /** Ticks at these values alone, on a logarithmic axis: batch sizes. */
+  /** Only these ticks, on a logarithmic axis: batch sizes. */
   readonly ticks?: readonly number[] | undefined;
 }
 
-/** Values further apart than this are drawn on a logarithmic axis. */
+/** Ratio of values above which the axis is logarithmic. */
 const LINEAR_RATIO = 30;
 
-/** So many ticks more than wanted are better than none between two decades. */
+/** This many extra ticks are better than none between two decades. */
 const FURTHER_TICKS = 4;
 
-/** A scale that covers the values: with 0 where they are near each other, else logarithmic. All are finite. */
+/** A scale that covers the values: linear with 0 where they are close together, else logarithmic. All are finite. */
 export function scaleOf(values: readonly number[], { wanted, ticks }: ScaleOptions): PlotScale {
   if (ticks !== undefined) return logarithmic(ticks, ticks);
   const positive = values.filter((value) => value > 0);
@@ -57,11 +57,11 @@ function decades(low: number, high: number, wanted: number): PlotScale {
 function logarithmic(covered: readonly number[], ticks: readonly number[]): PlotScale {
   const from = Math.log(Math.min(...covered));
   const range = Math.log(Math.max(...covered)) - from;
-  // A single value stands in the middle.
+  // A single value is placed in the middle.
   return { ticks, place: (value) => (range === 0 ? 0.5 : (Math.log(value) - from) / range) };
 }
 
-/** Without the last digits that multiplying left. */
+/** Rounds off the last digits of a product. */
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }

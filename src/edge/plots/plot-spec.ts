@@ -1,6 +1,6 @@
 import type { PlotLook } from "../../protocol/models/plot-endpoints.ts";
 
-/** By name: in light, and in dark. Those of the page (src/dashboard/theme.css), so that a plot is at home there. */
+/** Colours by name: light and dark. They are those of the page (src/dashboard/theme.css), so that plots match it. */
 const COLOURS = {
   surface: ["#ffffff", "#151c21"],
   text: ["#17212a", "#e2e8ec"],
@@ -17,8 +17,8 @@ export type ColourName = keyof typeof COLOURS;
 type Theme = PlotLook["theme"];
 
 /**
- * What an element is painted with. The colour stands in the attribute, which a page's policy on styles lets
- * through; with the theme `auto` it is the light one, and `darkStyle` has the class for the dark one.
+ * Paint of an element. The colour is an attribute, which a page's policy on styles allows. With the theme `auto` it is
+ * the light one, and `darkStyle` has the class for the dark one.
  */
 export function paint(theme: Theme, { fill, stroke }: { readonly fill?: ColourName; readonly stroke?: ColourName }) {
   const index = theme === "dark" ? 1 : 0;
@@ -30,7 +30,7 @@ export function paint(theme: Theme, { fill, stroke }: { readonly fill?: ColourNa
   };
 }
 
-/** The stylesheet of a plot that follows its viewer's preference; empty for one of a fixed theme. */
+/** Stylesheet of a plot that follows its viewer's preference; empty for a fixed theme. */
 export function darkStyle(theme: Theme): string {
   if (theme !== "auto") return "";
   const rules = Object.entries(COLOURS).map(([name, [, dark]]) => `.f-${name}{fill:${dark}}.s-${name}{stroke:${dark}}`);
@@ -42,11 +42,11 @@ export type MarkShape = "dot" | "ring" | "diamond" | "square" | "cross";
 export interface PlotMark {
   readonly x: number;
   readonly y: number;
-  /** Told on hovering. */
+  /** Shown on hovering. */
   readonly title: string;
 }
 
-/** One layer of a panel; those with a name stand in the legend. */
+/** One layer of a panel; those with a name appear in the legend. */
 export type PlotLayer =
   | {
       readonly kind: "line";
@@ -71,9 +71,9 @@ export type PlotLayer =
       readonly text: string;
     };
 
-/** One field of a plot with a vertical axis of its own. */
+/** One field of a plot with its own vertical axis. */
 export interface PlotPanel {
-  /** What the vertical axis shows, with its unit. */
+  /** Quantity of the vertical axis, with its unit. */
   readonly label: string;
   readonly layers: readonly PlotLayer[];
 }
@@ -81,10 +81,10 @@ export interface PlotPanel {
 /** A plot as plain data: panels above each other over one horizontal axis. Every number is finite. */
 export interface PlotSpec {
   readonly title: string;
-  /** The same in words, for those who cannot see it. */
+  /** Text alternative for screen readers. */
   readonly description: string;
   readonly xLabel: string;
-  /** Ticks of the horizontal axis, which is logarithmic then; absent: chosen by its values. */
+  /** Ticks of the horizontal axis, which is then logarithmic; absent: chosen by its values. */
   readonly xTicks?: readonly number[];
   readonly panels: readonly PlotPanel[];
 }

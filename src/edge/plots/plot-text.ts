@@ -1,14 +1,14 @@
 export const FONT_PX = 12;
 
-/** About how wide a letter of a proportional typeface is, as a share of its size: nothing here can measure text. */
+/** Approximate width of a letter of a proportional typeface, as a share of its size: text cannot be measured here. */
 const LETTER = 0.53;
 
-/** About how wide a text is, in pixels. */
+/** Approximate width of a text, in pixels. */
 export function textWidth(text: string, fontPx = FONT_PX): number {
   return text.length * fontPx * LETTER;
 }
 
-/** As much of a text as about fits; what is too long ends with an ellipsis. */
+/** Text cut to approximately this width; a cut text ends with an ellipsis. */
 export function shortenText(text: string, widthPx: number, fontPx = FONT_PX): string {
   const fitting = Math.floor(widthPx / textWidth("n", fontPx));
   return text.length <= fitting ? text : `${text.slice(0, Math.max(1, fitting - 1))}…`;
@@ -17,7 +17,7 @@ export function shortenText(text: string, widthPx: number, fontPx = FONT_PX): st
 const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const compact = new Intl.NumberFormat("en", { maximumSignificantDigits: 3, notation: "compact" });
 
-/** A tick's number: grouped digits, and in thousands or millions where it is long. */
+/** Number of a tick: grouped digits, in thousands or millions where it is long. */
 export function tickText(value: number): string {
   return (value >= 100_000 ? compact : digits).format(value);
 }

@@ -7,12 +7,12 @@ const ESCAPED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;"
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 
-/** Text as it may stand between tags and in attributes. */
+/** Text escaped for use between tags and in attributes. */
 export function escapeXml(text: string): string {
   return text.replaceAll(FORBIDDEN, "\ufffd").replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? "");
 }
 
-/** An element with its attributes escaped and coordinates rounded; what is inside is markup already. */
+/** An element with escaped attributes and rounded coordinates; its content is markup already. */
 export function element(
   name: string,
   attributes: Readonly<Record<string, string | number | undefined>>,
@@ -25,7 +25,7 @@ export function element(
   return inside.length === 0 ? `${start}/>` : `${start}>${inside.join("")}</${name}>`;
 }
 
-/** An element that holds nothing but text. */
+/** An element that contains only text. */
 export function textElement(
   name: string,
   attributes: Readonly<Record<string, string | number | undefined>>,
@@ -34,19 +34,19 @@ export function textElement(
   return element(name, attributes, escapeXml(text));
 }
 
-/** To hundredths of a pixel. */
+/** Rounds to hundredths of a pixel. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
 interface DocumentFrame extends PlotLook {
   readonly title: string;
-  /** The same in words, for those who cannot see it. */
+  /** Text alternative for screen readers. */
   readonly description: string;
   readonly height: number;
 }
 
-/** What every plot is drawn into: one image of fixed size, told in words, and its surface, with markup on it. */
+/** Document of every plot: one image of fixed size with a text alternative, its surface, and the markup on it. */
 export function svgDocument(frame: DocumentFrame, ...inside: readonly string[]): string {
   const { title, description, theme, width, height } = frame;
   return element(

@@ -4,7 +4,7 @@ import { openProject, type ProjectDatabase, type ProjectStorage } from "./databa
 import { jobArtifacts } from "./schema.ts";
 import { hexOf } from "./secret.ts";
 
-/** Artifacts are addressed by what they hold, so the same bytes are stored once. */
+/** Artifacts are addressed by content, so the same bytes are stored once. */
 function keyOf(digest: string): string {
   return `artifacts/${digest.replace(":", "/")}`;
 }
@@ -15,8 +15,8 @@ export async function digestOf(bytes: ArrayBuffer): Promise<string> {
 }
 
 /**
- * Stores bytes under their digest; R2 checks the digest as they arrive, and fails where it is another. A stream must
- * be one whose length is known, such as a request's body with a content length.
+ * Stores bytes under their digest; R2 checks the digest as they arrive, and fails if it differs. A stream must have a
+ * known length, such as a request's body with a content length.
  */
 export async function putArtifact(
   bucket: R2Bucket,
@@ -34,13 +34,13 @@ export async function hasArtifact(bucket: R2Bucket, digest: string): Promise<boo
   return (await bucket.head(keyOf(digest))) !== null;
 }
 
-/** So many bytes of an artifact from an offset on. */
+/** This many bytes of an artifact from an offset. */
 export async function getArtifactRange(
   bucket: R2Bucket,
   digest: string,
   range: { readonly offset: number; readonly length: number },
 ): Promise<R2ObjectBody | null> {
-  // An empty range is none to R2.
+  // R2 rejects an empty range.
   return bucket.get(keyOf(digest), range.length === 0 ? {} : { range });
 }
 
@@ -48,10 +48,10 @@ async function deleteArtifacts(bucket: R2Bucket, digests: readonly string[]): Pr
   if (digests.length > 0) await bucket.delete(digests.map(keyOf));
 }
 
-/** Artifacts that one step of cleaning deletes. */
+/** Number of artifacts that one step of cleaning deletes. */
 const PRUNED_ARTIFACTS = 500;
 
-/** Where a digest may be named; what is named nowhere may go. */
+/** Columns that may name a digest; an artifact named in none of them may be deleted. */
 const NAMING_TABLES = [
   "job_artifacts",
   "model_versions",
@@ -64,7 +64,10 @@ const NAMING_TABLES = [
 ] as const;
 const UNNAMED = NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = value)`).join(" and ");
 
-/** Notes a file of a job of the project, whose bytes are stored; the file that had its name goes, unless something else has it. */
+/**
+ * Records a file of a job of the project, whose bytes are stored. A previous file of the same name is deleted unless it
+ * is named elsewhere.
+ */
 export async function recordJobArtifact(
   env: ProjectStorage,
   jobId: string,
@@ -104,7 +107,7 @@ export async function listJobArtifacts(db: ProjectDatabase, jobId: string): Prom
   return rows.map((row) => JobArtifact.parse(row));
 }
 
-/** Deletes the oldest files of jobs that came before `beforeMs`; those that something else has stay in the bucket. */
+/** Deletes the oldest files of jobs from before `beforeMs`; bytes that are named elsewhere stay in the bucket. */
 export async function pruneJobArtifacts(binding: D1Database, bucket: R2Bucket, beforeMs: number): Promise<void> {
   const { results } = await binding
     .prepare(

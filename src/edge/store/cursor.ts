@@ -4,25 +4,25 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 
 const Cursor = z.array(z.union([z.string(), z.number()])).max(8);
 
-/** Where a page ended: the sort key of its last row, opaque to callers. */
+/** Cursor of a page's end: the sort key of its last row, opaque to callers. */
 export function encodeCursor(key: (string | number)[]): string {
   return btoa(JSON.stringify(key)).replaceAll("=", "");
 }
 
-/** The sort key in a cursor of `length` parts; anything else is the caller's mistake. */
+/** Sort key of a cursor with `length` parts; anything else is the caller's error. */
 export function decodeCursor(cursor: string, length: number): (string | number)[] {
   try {
     const key = Cursor.parse(JSON.parse(atob(cursor)));
     if (key.length === length) return key;
   } catch {
-    // Falls through to the one answer for every malformed cursor.
+    // Falls through to the same error for every malformed cursor.
   }
   throw wrongCursor();
 }
 
 /**
- * What comes behind the page that a cursor ended, of a list by time and then id, newest first; undefined where there
- * was none. Throws `invalid-request` for a cursor that is not of such a list.
+ * Condition for the rows after a cursor, in a list by time and then id, newest first; undefined without a cursor.
+ * Throws `invalid-request` for a cursor of another list.
  */
 export function behindCursor(cursor: string | undefined, atMs: Column, id: Column): SQL | undefined {
   if (cursor === undefined) return undefined;
@@ -36,7 +36,7 @@ export function wrongCursor(): ProblemError {
   });
 }
 
-/** Cuts `limit + 1` rows into a page, with the cursor of the next one. */
+/** Cuts `limit + 1` rows to a page, with the cursor of the next one. */
 export function cutPage<Row>(
   rows: readonly Row[],
   limit: number,

@@ -33,8 +33,8 @@ export interface ProjectStorage {
 export type Database = DrizzleD1Database;
 
 /**
- * The database as one project sees it. A store that takes it reads and writes rows of that project alone; one that
- * takes a `Database` works for the house, or by ids that only the house knows.
+ * The database as one project sees it. Stores that take it read and write rows of that project alone; stores that take
+ * a `Database` work across projects, or by internal ids.
  */
 export type ProjectDatabase = Database & { readonly project: string };
 
@@ -48,7 +48,7 @@ export function openDatabase(binding: D1Database): Database {
   return drizzle(binding, { casing: "snake_case" });
 }
 
-/** Any number of values for an `in`: one JSON parameter, since D1 takes a hundred parameters at most. */
+/** Any number of values for an `in`: one JSON parameter, since D1 accepts a hundred parameters at most. */
 export function listOf(values: readonly string[]): SQL {
   return sql`(select value from json_each(${JSON.stringify(values)}))`;
 }

@@ -8,7 +8,7 @@ import { toInstant, toInstantOrNull } from "../clock.ts";
 import { keys, projects } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
 
-/** How exactly the last use of a key is known. */
+/** Precision of a key's last use. */
 const USED_EVERY_MS = 600_000;
 
 type Row = typeof keys.$inferSelect;
@@ -27,7 +27,7 @@ function toKey(row: Row): Key {
   };
 }
 
-/** Creates a key of the project that `input` names, else of the caller's; the secret is in this result and nowhere else. */
+/** Creates a key of the project that `input` names, else of the caller's; the secret is only in this result. */
 export async function createKey(db: ProjectDatabase, input: KeyInput): Promise<Key & { secret: string }> {
   const secret = createSecret("key");
   const row = {
@@ -75,7 +75,7 @@ export type RotationOutcome =
   | { readonly kind: "rotated"; readonly key: Key & { secret: string } }
   | { readonly kind: "unknown" | "revoked" };
 
-/** Gives a key a new secret; the one that it has works until `overlapMs` from now, an older one no more. */
+/** Replaces a key's secret; the current one works until `overlapMs` from now, an older one no longer. */
 export async function rotateKey(db: ProjectDatabase, id: string, overlapMs: number): Promise<RotationOutcome> {
   const secret = createSecret("key");
   const isThis = and(eq(keys.project, db.project), eq(keys.id, id));
@@ -89,10 +89,10 @@ export async function rotateKey(db: ProjectDatabase, id: string, overlapMs: numb
   return { kind: known.length > 0 ? "revoked" : "unknown" };
 }
 
-/** What is known of the caller by a key. */
+/** Grant of a key to its caller. */
 type KeyGrant = Pick<Row, "id" | "project" | "scopes" | "requestsPerSecond">;
 
-/** What the key with this secret's hash opens, unless it was revoked; a use is noted now and then. */
+/** Grant of the key with this secret's hash, unless it was revoked; its uses are recorded now and then. */
 export async function findKeyByHash(db: Database, hash: string, nowMs: number): Promise<KeyGrant | null> {
   const { id, project, scopes, requestsPerSecond, lastUsedAtMs } = keys;
   const [row] = await db
@@ -101,7 +101,7 @@ export async function findKeyByHash(db: Database, hash: string, nowMs: number): 
     .where(
       and(
         isNull(keys.revokedAtMs),
-        // One that was made while its project closed opens nothing either.
+        // A key created while its project closed grants nothing either.
         notExists(
           db
             .select({ name: projects.name })

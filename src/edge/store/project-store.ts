@@ -17,7 +17,7 @@ import {
   runners,
 } from "./schema.ts";
 
-/** What is known of an act when it has ended. */
+/** Fields of a finished act. */
 type Act = Pick<typeof auditEntries.$inferSelect, "keyId" | "action" | "path" | "status">;
 
 export async function addAuditEntry(db: ProjectDatabase, act: Act): Promise<void> {
@@ -54,20 +54,18 @@ export async function listAuditEntries(
   return { items, nextCursor };
 }
 
-/** Forgets what was done before `beforeMs`, of all projects. */
+/** Deletes entries from before `beforeMs`, of all projects. */
 export async function pruneAuditEntries(db: Database, beforeMs: number): Promise<void> {
   await db.delete(auditEntries).where(lt(auditEntries.atMs, beforeMs));
 }
 
-/** Whose things are, for the house, which knows them by ids alone. */
-
 export interface RunnerOwner {
   readonly project: string;
-  /** Whether it works for other projects, too. */
+  /** True if it works for other projects, too. */
   readonly shared: boolean;
 }
 
-/** Whose runner it is, or was before it was removed; null where there never was one. */
+/** Owner of a runner, or its last owner if it was removed; null where there never was one. */
 export async function findOwnerOfRunner(db: Database, id: string): Promise<RunnerOwner | null> {
   const [row] = await db
     .select({ project: runners.project, shared: runners.shared })
@@ -76,7 +74,7 @@ export async function findOwnerOfRunner(db: Database, id: string): Promise<Runne
   return row ?? null;
 }
 
-/** Whose model it is a placement of; null where the runner has none of that id. */
+/** Project of a placement's model; null where the runner has no such placement. */
 export async function findProjectOfPlacement(db: Database, runnerId: string, id: string): Promise<string | null> {
   const [row] = await db
     .select({ project: models.project })
@@ -93,7 +91,7 @@ function toProject({ name, createdAtMs, closedAtMs }: typeof projects.$inferSele
   return { name, createdAt: toInstant(createdAtMs), closedAt: toInstantOrNull(closedAtMs) };
 }
 
-/** Opens a project; null where the name is taken, if only by one that was closed. */
+/** Opens a project; null where the name is taken, even by a closed project. */
 export async function createProject(db: Database, name: string): Promise<Project | null> {
   if (name === MAIN_PROJECT) return null;
   const row = { name, createdAtMs: Date.now(), closedAtMs: null };
@@ -101,7 +99,7 @@ export async function createProject(db: Database, name: string): Promise<Project
   return created[0] === undefined ? null : toProject(created[0]);
 }
 
-/** Projects by name; the operator's own stands on the first page, beyond its limit. */
+/** Projects by name; the operator's own is on the first page, beyond its limit. */
 export async function listProjects(
   db: Database,
   page: PageQuery,
@@ -117,7 +115,7 @@ export async function listProjects(
   return { items: [...(after === null ? [MAIN] : []), ...rows.map(toProject)], nextCursor };
 }
 
-/** Whether keys may be made for a project. */
+/** True if keys may be made for a project. */
 export async function isProjectOpen(db: Database, name: string): Promise<boolean> {
   if (name === MAIN_PROJECT) return true;
   const rows = await db
@@ -128,8 +126,8 @@ export async function isProjectOpen(db: Database, name: string): Promise<boolean
 }
 
 /**
- * Ends a project: its keys and tokens open nothing any more, and its models are served nowhere. Null where there is
- * none; closing twice keeps the first time.
+ * Closes a project: its keys and tokens stop working, and its models are no longer served. Null where there is none;
+ * closing twice keeps the first time.
  */
 export async function closeProject(db: Database, name: string): Promise<Project | null> {
   const nowMs = Date.now();

@@ -23,7 +23,7 @@ import type { Tuning } from "../../protocol/jobs/tuning.ts";
 
 /** The source of migrations/: change it here, then `npm run db:generate`. Times are Unix milliseconds. */
 
-/** Tenants beside `main`, which is the operator's own and always there; other tables name them in `project`. */
+/** Tenants other than `main`, the operator's own, which always exists; other tables name them in `project`. */
 export const projects = sqliteTable("projects", {
   name: text().primaryKey(),
   createdAtMs: integer().notNull(),
@@ -31,13 +31,13 @@ export const projects = sqliteTable("projects", {
   closedAtMs: integer(),
 });
 
-/** What was changed by whom: every request of an administrator but those that only read. */
+/** Audit log: every request of an administrator that may change something. */
 export const auditEntries = sqliteTable(
   "audit_entries",
   {
     id: text().primaryKey(),
     project: text().notNull(),
-    /** The key that asked; null where none was needed. */
+    /** Key of the caller; null where none was needed. */
     keyId: text(),
     /** Name of the endpoint. */
     action: text().notNull(),
@@ -59,12 +59,12 @@ export const keys = sqliteTable("keys", {
   scopes: text({ mode: "json" }).$type<Scope[]>().notNull(),
   createdAtMs: integer().notNull(),
   revokedAtMs: integer(),
-  /** Of the secret that a rotation replaced, and until when it still opens. */
+  /** Hash of the secret before a rotation, and the time until which it works. */
   previousHash: text().unique(),
   previousUntilMs: integer(),
-  /** Null: the limit that all keys have. */
+  /** Null: the default limit of keys. */
   requestsPerSecond: real(),
-  /** To within some minutes. */
+  /** Precise to some minutes. */
   lastUsedAtMs: integer(),
 });
 
@@ -89,9 +89,9 @@ export const runners = sqliteTable(
     capabilities: text({ mode: "json" }).$type<Capabilities>(),
     online: integer({ mode: "boolean" }).notNull().default(false),
     draining: integer({ mode: "boolean" }).notNull().default(false),
-    /** As the queue last decided; it ends by itself. */
+    /** Last decision of the queue; it ends by itself. */
     quarantine: text({ mode: "json" }).$type<RunnerQuarantine>(),
-    /** Whether it works for other projects, too. */
+    /** True if it works for other projects, too. */
     shared: integer({ mode: "boolean" }).notNull().default(false),
     version: integer().notNull().default(1),
     createdAtMs: integer().notNull(),
@@ -114,7 +114,7 @@ export const profiles = sqliteTable(
   (table) => [primaryKey({ columns: [table.project, table.name] })],
 );
 
-/** Requirements under a name. */
+/** Named sets of requirements. */
 export const requirementSets = sqliteTable(
   "requirement_sets",
   {
@@ -152,11 +152,11 @@ export const modelVersions = sqliteTable(
     sizeBytes: integer().notNull(),
     inputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
     outputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
-    /** Of a dense network, which the edge can compute by itself; null of all others. */
+    /** Number of parameters of a dense network that the edge can compute itself; null for others. */
     edgeParameters: integer(),
-    /** What its file is made of; null where it was stored before anybody counted. */
+    /** Summary of its file; null where it was stored before summaries existed. */
     summary: text({ mode: "json" }).$type<ModelSummary>(),
-    /** What is known of where it comes from and how it did; null of most. */
+    /** Origin and results; usually null. */
     card: text({ mode: "json" }).$type<PolicyCard>(),
     createdAtMs: integer().notNull(),
   },
@@ -167,7 +167,7 @@ export const modelVersions = sqliteTable(
   ],
 );
 
-/** Further files of a version; its own is `fp32` and stands in the version itself. */
+/** Further files of a version; its own is `fp32`, in the version's row. */
 export const modelVariants = sqliteTable(
   "model_variants",
   {
@@ -179,9 +179,9 @@ export const modelVariants = sqliteTable(
     sizeBytes: integer().notNull(),
     fidelity: real(),
     summary: text({ mode: "json" }).$type<ModelSummary>(),
-    /** How it was made, and by which job; null of an upload. */
+    /** Recipe and job that made it; null for an upload. */
     recipe: text({ mode: "json" }).$type<Recipe>(),
-    /** What that job measured. */
+    /** Measurement of that job. */
     measured: text({ mode: "json" }).$type<MeasuredFidelity>(),
     jobId: text(),
     createdAtMs: integer().notNull(),
@@ -192,7 +192,7 @@ export const modelVariants = sqliteTable(
   ],
 );
 
-/** Samples that a version was not trained on, which its variants are measured on. */
+/** Held-out samples of a version, for measuring its variants. */
 export const versionData = sqliteTable(
   "version_data",
   {
@@ -225,12 +225,12 @@ export const placements = sqliteTable(
     state: text().notNull(),
     fidelity: real(),
     fingerprint: text({ mode: "json" }).$type<Fingerprint>().notNull(),
-    /** As JSON (protocol's SweepStep[] and Distribution): parsed where they are read. */
+    /** As JSON (protocol's SweepStep[] and Distribution): parsed by their readers. */
     sweep: text().notNull(),
     linkMs: text().notNull(),
     memory: text({ mode: "json" }).$type<MemoryFit>(),
     loadMs: real().notNull(),
-    /** As JSON (protocol's ServingConfiguration); null: the one that every placement begins with. */
+    /** As JSON (protocol's ServingConfiguration); null: the default of every placement. */
     configuration: text({ mode: "json" }).$type<ServingConfiguration>(),
     /** As JSON (Placement's `validated`): its latest validation; null where there is none. */
     validated: text(),
@@ -248,7 +248,7 @@ export const placements = sqliteTable(
   ],
 );
 
-/** Kernels that users submitted; nothing of a row changes but what was found out about it. */
+/** Kernels that users submitted; only the findings in a row change. */
 export const kernels = sqliteTable(
   "kernels",
   {
@@ -260,7 +260,7 @@ export const kernels = sqliteTable(
     description: text().notNull(),
     dtype: text().$type<DType>().notNull(),
     dimensions: text({ mode: "json" }).$type<SubmittedKernel["definition"]["dimensions"]>().notNull(),
-    /** Name or id of the kernel that it competes with; its own id if with none. */
+    /** Name or id of the kernel that it competes with; its own id where there is none. */
     reference: text().notNull(),
     state: text().$type<SubmittedKernel["state"]>().notNull(),
     problem: text({ mode: "json" }).$type<Problem>(),
@@ -307,7 +307,7 @@ export const environments = sqliteTable(
   (table) => [uniqueIndex("environments_by_name").on(table.project, table.name)],
 );
 
-/** Files that jobs left beside their results; each is an artifact. */
+/** Files of jobs beside their results; each is an artifact. */
 export const jobArtifacts = sqliteTable(
   "job_artifacts",
   {
@@ -328,7 +328,7 @@ export const archives = sqliteTable(
   {
     id: text().primaryKey(),
     project: text().notNull(),
-    /** The job that it comes from. */
+    /** Job that made it. */
     jobId: text(),
     digest: text().notNull(),
     sizeBytes: integer().notNull(),
@@ -338,7 +338,7 @@ export const archives = sqliteTable(
   (table) => [index("archives_of_job").on(table.jobId)],
 );
 
-/** Memories of items as holographic vectors; the vectors lie in artifacts, so many items each. */
+/** Memories of items as holographic vectors; each artifact holds some of the vectors. */
 export const itemMemories = sqliteTable(
   "item_memories",
   {
@@ -368,14 +368,14 @@ export const itemMemoryParts = sqliteTable(
   ],
 );
 
-/** Pools of agents, whose states are an artifact. */
+/** Pools of agents, with their states in an artifact. */
 export const agentPools = sqliteTable(
   "agent_pools",
   {
     project: text().notNull(),
     name: text().notNull(),
     spec: text({ mode: "json" }).$type<AgentPoolSpec>().notNull(),
-    /** Of float32[agents, stateSize]; null: every number is zero. */
+    /** Digest of float32[agents, stateSize]; null: every number is zero. */
     digest: text(),
     generation: integer().notNull(),
     version: integer().notNull(),
@@ -385,7 +385,7 @@ export const agentPools = sqliteTable(
   (table) => [primaryKey({ columns: [table.project, table.name] })],
 );
 
-/** The best run of each kernel that does the work of `reference`, by shape, device and clock. */
+/** Best run of each kernel that does the work of `reference`, by shape, device and clock. */
 export const standings = sqliteTable(
   "standings",
   {
@@ -446,7 +446,7 @@ export const tunings = sqliteTable(
   ],
 );
 
-/** One execution of a job that ended well; a job has at most one. */
+/** One successful execution of a job; a job has at most one. */
 export const runs = sqliteTable(
   "runs",
   {
@@ -465,16 +465,16 @@ export const runs = sqliteTable(
   (table) => [index("runs_by_time").on(table.endedAtMs)],
 );
 
-/** A run that somebody reported from outside; what a job did stands in `runs`. */
+/** Reported run from outside; those of jobs are in `runs`. */
 export const reports = sqliteTable(
   "reports",
   {
-    /** Follows from owner and name: reported again, it is the same run. */
+    /** Derived from owner and name: reported again, it is the same run. */
     id: text().primaryKey(),
     project: text().notNull(),
     ownerId: text().notNull(),
     name: text().notNull(),
-    /** Of the measurements as they were sent, to tell a repetition from another run under the same name. */
+    /** Digest of the measurements as sent, which distinguishes a repetition from another run of the same name. */
     digest: text().notNull(),
     tool: text().notNull(),
     label: text(),
@@ -489,7 +489,7 @@ export const reports = sqliteTable(
 export const series = sqliteTable(
   "series",
   {
-    /** Names the series in the tables of its points: an id would be most of a row there. */
+    /** Number of the series in the tables of its points, where an id would be most of a row. */
     no: integer().primaryKey({ autoIncrement: true }),
     /** Digest of the key: the same key, the same series. */
     id: text().notNull().unique(),
@@ -497,18 +497,18 @@ export const series = sqliteTable(
     subjectKind: text().notNull(),
     subject: text().notNull(),
     metric: text().notNull(),
-    /** Null where the key has none, or where the series is older than this column. */
+    /** Null where the key has none, or the series is older than this column. */
     fingerprintId: text(),
     label: text(),
     /** The whole key as JSON (protocol's SeriesKey). */
     key: text().notNull(),
     createdAtMs: integer().notNull(),
-    /** Of the points up to `historyState.rolledSeq`. */
+    /** Count of the points up to `historyState.rolledSeq`. */
     points: integer().notNull().default(0),
     lastPointAtMs: integer(),
-    /** Changes of a muted series alert nobody. */
+    /** Changes of a muted series raise no alert. */
     mutedAtMs: integer(),
-    /** When its changes were last looked for, and in which points: those that had come by then. */
+    /** Time of the last search for changes, and the last point that it read. */
     detectedAtMs: integer(),
     detectedSeq: integer().notNull().default(0),
   },
@@ -519,21 +519,21 @@ export const series = sqliteTable(
   ],
 );
 
-/** What was measured, in the order in which it came. */
+/** Measurements, in order of arrival. */
 export const points = sqliteTable(
   "points",
   {
-    /** Rises with every point that comes, whenever it was measured. */
+    /** Grows with every point, whatever the time of its measurement. */
     seq: integer().primaryKey({ autoIncrement: true }),
     seriesNo: integer()
       .notNull()
       .references(() => series.no),
     atMs: integer().notNull(),
-    /** Of whoever measured: the same point sent twice is stored once. */
+    /** Id that the measuring side gave: the same point sent twice is stored once. */
     sourceId: text().notNull(),
-    /** Null for what live requests left, which is kept for some days; points of runs stay. */
+    /** Null for points of live requests, which are kept for some days; points of runs stay. */
     runId: text(),
-    /** Commit or other version of what was measured. */
+    /** Commit or other version of the measured subject. */
     revision: text(),
     count: integer().notNull(),
     min: real().notNull(),
@@ -543,7 +543,7 @@ export const points = sqliteTable(
   },
   (table) => [
     uniqueIndex("points_of_series").on(table.seriesNo, table.atMs, table.sourceId),
-    // Runs are few among live requests, and asked for apart from these.
+    // Runs are rare among live requests, and queried separately.
     index("points_of_run")
       .on(table.runId)
       .where(sql`run_id is not null`),
@@ -554,8 +554,8 @@ export const points = sqliteTable(
 );
 
 /**
- * All points up to `historyState.rolledSeq`, merged by minute, hour, day and four weeks. Stored WITHOUT ROWID, in the order
- * of its key (see the migration), so that a time span is read in one piece.
+ * All points up to `historyState.rolledSeq`, merged by minute, hour, day and four weeks. Stored WITHOUT ROWID, in the
+ * order of its key (see the migration), so that a time span is contiguous.
  */
 export const rollups = sqliteTable(
   "rollups",
@@ -565,7 +565,7 @@ export const rollups = sqliteTable(
       .references(() => series.no),
     stepMs: integer().notNull(),
     atMs: integer().notNull(),
-    /** The run that all of it came from; null where that is not one. */
+    /** Run of all its points; null where they have several or none. */
     runId: text(),
     count: integer().notNull(),
     min: real().notNull(),
@@ -576,21 +576,21 @@ export const rollups = sqliteTable(
   (table) => [primaryKey({ columns: [table.seriesNo, table.stepMs, table.atMs] })],
 );
 
-/** How far the work behind the points has come: one row, with id 1. */
+/** Progress of the work on new points: one row, with id 1. */
 export const historyState = sqliteTable("history_state", {
   id: integer().primaryKey(),
-  /** Every point up to here is in the rollups, and none behind it. */
+  /** Every point up to here is in the rollups, and no later one. */
   rolledSeq: integer().notNull().default(0),
-  /** Grows with every step of it; a step that began before another ended fails by this. */
+  /** Grows with every step, so that concurrent steps fail. */
   rollVersion: integer().notNull().default(0),
   /** Points of live requests up to here are deleted. */
   prunedSeq: integer().notNull().default(0),
-  /** Changes were looked for in every series that has points up to here. */
+  /** Every series with points up to here was searched for changes. */
   detectedSeq: integer().notNull().default(0),
   detectVersion: integer().notNull().default(0),
 });
 
-/** Rules that points are judged by, beside the search for changes that every series has. */
+/** Rules for points, in addition to the search for changes of every series. */
 export const thresholds = sqliteTable("thresholds", {
   id: text().primaryKey(),
   project: text().notNull(),
@@ -601,7 +601,7 @@ export const thresholds = sqliteTable("thresholds", {
   updatedAtMs: integer().notNull(),
 });
 
-/** What people are shown: one or more changes that came at the same time on the same hardware. */
+/** Alerts: one or more changes at the same time on the same hardware. */
 export const alerts = sqliteTable(
   "alerts",
   {
@@ -611,11 +611,11 @@ export const alerts = sqliteTable(
     /** `regression` or `improvement`. */
     direction: text().notNull(),
     fingerprintId: text(),
-    /** The span in which its changes may have happened: behind the last old point, up to the first new one. */
+    /** Possible span of its changes: after the last old point, up to the first new one. */
     afterMs: integer().notNull(),
     atMs: integer().notNull(),
     note: text(),
-    /** Of a finding of the watch: its runner, what it is about, and the finding as JSON; null of changes. */
+    /** For a finding of the watch: its runner, its subject, and the finding as JSON; null for changes. */
     runnerId: text(),
     findingKey: text(),
     finding: text(),
@@ -630,7 +630,7 @@ export const alerts = sqliteTable(
   ],
 );
 
-/** Detected shifts, each of one series; found again, a change is recognised by its place. */
+/** Detected shifts, each of one series; a change found again is matched by its place. */
 export const changes = sqliteTable(
   "changes",
   {
@@ -641,7 +641,7 @@ export const changes = sqliteTable(
     alertId: text()
       .notNull()
       .references(() => alerts.id),
-    /** The rule that was broken; null for a change point. */
+    /** Broken rule; null for a change point. */
     thresholdId: text(),
     kind: text().notNull(),
     direction: text().notNull(),
@@ -657,7 +657,7 @@ export const changes = sqliteTable(
   (table) => [index("changes_of_series").on(table.seriesNo, table.atMs), index("changes_of_alert").on(table.alertId)],
 );
 
-/** Names for what later runs are held against. */
+/** Named references for later runs. */
 export const baselines = sqliteTable(
   "baselines",
   {
@@ -675,7 +675,7 @@ export const webhooks = sqliteTable("webhooks", {
   id: text().primaryKey(),
   project: text().notNull(),
   url: text().notNull(),
-  /** Signs what is sent, so it is kept as it is. */
+  /** Key of the signatures, so it is stored in the clear. */
   secret: text().notNull(),
   /** As JSON (protocol's WebhookInput, less url). */
   spec: text().notNull(),
@@ -684,7 +684,7 @@ export const webhooks = sqliteTable("webhooks", {
   disabledAtMs: integer(),
 });
 
-/** Messages to webhooks; the pending ones are tried until they arrive or have been tried too often. */
+/** Messages to webhooks; pending ones are tried until they arrive or the attempts are used up. */
 export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
   {
@@ -707,13 +707,13 @@ export const webhookDeliveries = sqliteTable(
   ],
 );
 
-/** Exports and imports that are under way; what is tended by the minute waits for them. */
+/** Running exports and imports; the upkeep of each minute waits for them. */
 export const transfers = sqliteTable("transfers", {
   id: text().primaryKey(),
   kind: text().$type<"export" | "import">().notNull(),
-  /** Of an import: the export that is read in; begun again, it is the same import. */
+  /** For an import: the export that it reads; started again, it is the same import. */
   exportId: text(),
-  /** Last numbers of the tables that only grow: an export ends there. */
+  /** Last numbers of the append-only tables: an export ends there. */
   upTo: text({ mode: "json" }).$type<Record<string, number>>().notNull(),
   touchedAtMs: integer().notNull(),
 });

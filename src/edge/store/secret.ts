@@ -2,10 +2,10 @@ import { toBase64Url } from "../../protocol/wire/base64url.ts";
 
 const SECRET_BYTES = 24;
 
-/** What base64url makes of so many bytes, behind a prefix. */
+/** Base64url of this many bytes, after a prefix. */
 const SECRET_TEXT = /^\w{2}_[\w-]{32}$/;
 
-/** What a secret is for; its prefix lets people and leak scanners tell one from another. */
+/** Kinds of secrets; the prefix lets people and leak scanners distinguish them. */
 const SECRET_PREFIXES = { key: "mk", token: "mt", credential: "mc" } as const;
 
 /** A new random secret, such as `mk_…`: 192 bits, base64url. */
@@ -14,15 +14,12 @@ export function createSecret(kind: keyof typeof SECRET_PREFIXES): string {
   return `${SECRET_PREFIXES[kind]}_${toBase64Url(bytes)}`;
 }
 
-/** Whether a text could be a secret that was made here: what is not need not be looked up. */
+/** True if a text has the form of such a secret: others need no lookup. */
 export function isSecretOf(kind: keyof typeof SECRET_PREFIXES, text: string): boolean {
   return text.startsWith(`${SECRET_PREFIXES[kind]}_`) && SECRET_TEXT.test(text);
 }
 
-/**
- * SHA-256 of a secret as hex: all that is stored. A plain hash is enough, since the secrets are
- * random and long; there is nothing to guess.
- */
+/** SHA-256 of a secret as hex: only this is stored. A plain hash is enough, since the secrets are random and long. */
 export async function hashSecret(secret: string): Promise<string> {
   return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret)));
 }

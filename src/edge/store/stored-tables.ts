@@ -5,13 +5,13 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import { chunkRows } from "./database.ts";
 import * as schema from "./schema.ts";
 
-/** A table as SQL names it. */
+/** A table by its SQL names. */
 export interface StoredTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** The columns of its key, in their order. */
+  /** Columns of its key, in order. */
   readonly key: readonly string[];
-  /** Rows are only ever added, each with a higher number in the key. */
+  /** True if rows are only added, each with a higher number in the key. */
   readonly isCounted: boolean;
 }
 
@@ -24,44 +24,44 @@ function toStoredTable(table: SQLiteTable): StoredTable {
   return { name, columns: columns.map(columnName), key: key.map(columnName), isCounted };
 }
 
-/** What a table's rows refer to, before the table. */
+/** Collects the tables that a table's rows refer to, then the table. */
 function collect(table: SQLiteTable, ordered: Set<SQLiteTable>): void {
   for (const { reference } of getTableConfig(table).foreignKeys) collect(reference().foreignTable, ordered);
   ordered.add(table);
 }
 
-/** The numbers that SQLite gave last: a deleted row's is not given again. */
+/** Last numbers that SQLite assigned: those of deleted rows are not assigned again. */
 const SEQUENCES: StoredTable = { name: "sqlite_sequence", columns: ["name", "seq"], key: ["name"], isCounted: false };
 
 function listTables(): StoredTable[] {
   const ordered = new Set<SQLiteTable>();
   for (const table of Object.values<unknown>(schema)) if (is(table, SQLiteTable)) collect(table, ordered);
   ordered.delete(schema.transfers);
-  // What was done at an edge is told by that edge alone.
+  // The audit log belongs to this edge alone.
   ordered.delete(schema.auditEntries);
   return [...[...ordered].map(toStoredTable), SEQUENCES];
 }
 
-/** Every table that an export holds, in an order in which they can be filled. */
+/** Every table of an export, in an order in which they can be filled. */
 export const STORED_TABLES: readonly StoredTable[] = listTables();
 
-/** Rows of a table that count: of the sequences, those of our tables. */
+/** Condition for the relevant rows of a table: of the sequences, those of our tables. */
 export function rowsOf({ name }: StoredTable): string {
   if (name !== SEQUENCES.name) return name;
   const counted = STORED_TABLES.filter(({ isCounted }) => isCounted).map((table) => `'${table.name}'`);
   return `(select name, seq from sqlite_sequence where name in (${counted.join()}))`;
 }
 
-/** A value as D1 gives and takes it; no table of ours has blobs. */
+/** A value in D1's form; no table of ours has blobs. */
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
 
-/** A row whose JSON is longer goes in by a parameter for each column: one parameter holds 2 MB. */
+/** Length of a row's JSON above which each column is a parameter: one parameter holds 2 MB. */
 const LONG_ROW_LENGTH = 500_000;
 
 /**
- * The rows behind `after`, by the table's key: as many as fit a page, and one at least. `upTo` bounds a table
- * that only grows. A shorter list than a page holds tells nothing: only an empty one is the end.
+ * The rows after `after`, by the table's key: as many as fit a page, and at least one. `upTo` bounds an append-only
+ * table. A short list means nothing: only an empty one is the end.
  */
 export async function readRows(
   binding: D1Database,
@@ -96,12 +96,12 @@ export async function readRows(
     .raw<Cell[]>();
 }
 
-/** The part of a row that is its key. */
+/** Key columns of a row. */
 export function keyOf(table: StoredTable, row: Row): Cell[] {
   return table.key.map((column) => row[table.columns.indexOf(column)] ?? null);
 }
 
-/** Stores rows, all or none; one that is there under the same key is replaced. */
+/** Stores rows, all or none; an existing row with the same key is replaced. */
 export async function writeRows(binding: D1Database, table: StoredTable, rows: readonly Row[]): Promise<void> {
   const into = `insert or replace into ${table.name} (${table.columns.join()})`;
   const many = binding.prepare(
@@ -109,7 +109,7 @@ export async function writeRows(binding: D1Database, table: StoredTable, rows: r
   );
   const one = binding.prepare(`${into} values (${table.columns.map(() => "?").join()})`);
   const isLong = (row: Row) => row.reduce<number>((length, cell) => length + String(cell).length, 0) > LONG_ROW_LENGTH;
-  // SQLite's own table has no key that rows would be replaced by.
+  // SQLite's own table has no key by which rows would be replaced.
   const forget = binding.prepare("delete from sqlite_sequence where name in (select value ->> 0 from json_each(?1))");
   await binding.batch([
     ...(table.name === "sqlite_sequence" ? [forget.bind(JSON.stringify(rows))] : []),

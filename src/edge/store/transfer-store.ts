@@ -5,12 +5,12 @@ import { openDatabase } from "./database.ts";
 import { transfers } from "./schema.ts";
 import { rowsOf, STORED_TABLES } from "./stored-tables.ts";
 
-/** An export that is not asked for this long has ended. */
+/** Idle time after which an export has ended. */
 const LAPSE_MS = 600_000;
-/** Tables that a new database has rows of: whoever imports has a key. */
+/** Tables in which a new database has rows: an importer has a key. */
 const NEVER_EMPTY = new Set(["keys", "history_state", "sqlite_sequence"]);
 
-/** What a page of a transfer needs to know of it. */
+/** Data of a transfer for its pages. */
 export interface OpenTransfer {
   readonly kind: "export" | "import";
   readonly upTo: Readonly<Record<string, number>>;
@@ -18,7 +18,7 @@ export interface OpenTransfer {
 
 type Counted = { readonly rows: number; readonly last: number | null };
 
-/** Rows of each table and the last numbers, all of one moment, and which migration the database has. */
+/** Row counts of each table and the last numbers, as of one moment, and the database's migration. */
 async function describeDatabase(
   binding: D1Database,
 ): Promise<Omit<Transfer, "id" | "kind"> & Pick<OpenTransfer, "upTo">> {
@@ -43,12 +43,12 @@ async function describeDatabase(
   };
 }
 
-/** Why a transfer cannot begin. */
+/** Reason why a transfer cannot begin. */
 export interface Refusal {
   readonly reason: string;
 }
 
-/** Begins a transfer; an import that was cut off is found again by its export. */
+/** Begins a transfer; an interrupted import is found again by its export. */
 export async function beginTransfer(
   binding: D1Database,
   input: TransferInput,
@@ -90,7 +90,7 @@ function refuseImport(
   };
 }
 
-/** An open transfer, which is kept open by this; null where there is none of that id and kind. */
+/** An open transfer, which this call keeps open; null where there is none of that id and kind. */
 export async function touchTransfer(
   binding: D1Database,
   id: string,
@@ -113,7 +113,7 @@ export async function endTransfer(binding: D1Database, id: string): Promise<bool
   return meta.changes === 1;
 }
 
-/** Whether rows must be left as they are, since a transfer is under way. */
+/** True while a transfer is running, so that rows must not change. */
 export async function isTransferring(binding: D1Database, nowMs: number): Promise<boolean> {
   const open = await binding
     .prepare("select 1 from transfers where kind = 'import' or touched_at_ms >= ?1 limit 1")

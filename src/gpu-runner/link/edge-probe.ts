@@ -2,7 +2,7 @@ import type { RequestParts } from "../../client/call-options.ts";
 import { EdgeRunInput, EdgeRunReply } from "../../protocol/models/edge-place.ts";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { placementEndpoints } from "../../protocol/models/model-endpoints.ts";
+import { edgeEndpoints } from "../../protocol/models/edge-place.ts";
 import { serviceEndpoints } from "../../protocol/service/service-endpoints.ts";
 import { type Tensor, tensorFromJson } from "../../protocol/wire/tensor.ts";
 import { type EdgeAccess, openEdge } from "./edge-client.ts";
@@ -40,7 +40,7 @@ export function createEdgeProbe(access: EdgeAccess): EdgeProbe {
   return {
     async run(run, signal) {
       const body = EdgeRunInput.parse(run);
-      const { text, durationMs } = await call(placementEndpoints.runAtEdge, signal, { body });
+      const { text, durationMs } = await call(edgeEndpoints.runAtEdge, signal, { body });
       const { outputs, ...network } = EdgeRunReply.parse(JSON.parse(text));
       return { outputs: Object.entries(outputs).map(([name, json]) => toTensor(name, json)), ...network, durationMs };
     },

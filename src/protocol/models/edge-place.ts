@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { JsonTensor } from "../wire/tensor.ts";
@@ -59,3 +60,16 @@ export const EdgeRunReply = z
   })
   .meta({ id: "EdgeRunReply" });
 export type EdgeRunReply = z.infer<typeof EdgeRunReply>;
+
+export const edgeEndpoints = {
+  runAtEdge: defineEndpoint({
+    method: "post",
+    path: "/v1/link/edge-runs",
+    tag: "runners",
+    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
+    access: "runner",
+    body: EdgeRunInput,
+    reply: { status: 200, schema: EdgeRunReply },
+    problems: ["not-found", "backend-failed"],
+  }),
+} as const;

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { PlacementRuleInput, ServingConfigurationInput } from "../fleet/serving.ts";
-import { EdgeRunInput, EdgeRunReply } from "./edge-place.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { PageQuery } from "../wire/page.ts";
@@ -117,7 +116,7 @@ export const modelEndpoints = {
 
 const byPlacementId = z.object({ id: idSchema("placement") });
 
-/** One placement, how it is served, and the edge as a place that a runner proves. */
+/** One placement, and how it is served. */
 export const placementEndpoints = {
   getPlacement: defineEndpoint({
     method: "get",
@@ -141,15 +140,5 @@ export const placementEndpoints = {
     body: ServingConfigurationInput,
     reply: { status: 202, schema: Placement },
     problems: ["not-found", "conflict", "queue-full"],
-  }),
-  runAtEdge: defineEndpoint({
-    method: "post",
-    path: "/v1/link/edge-runs",
-    tag: "runners",
-    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
-    access: "runner",
-    body: EdgeRunInput,
-    reply: { status: 200, schema: EdgeRunReply },
-    problems: ["not-found", "backend-failed"],
   }),
 };

@@ -1,7 +1,7 @@
-/** Where the faulty edge takes its orders; a GET only answers, which tells how long a request without any work takes. */
+/** Path for the orders of the faulty edge; a GET does nothing, and so measures a request without any work. */
 export const CONTROL_PATH = "/chaos";
 
-/** How often the edge's own parts fail it, each from 0 to 1. */
+/** Failure rates of the edge's own parts, each from 0 to 1. */
 export interface EdgeTrouble {
   /** Statements of D1. */
   readonly database: number;
@@ -9,7 +9,7 @@ export interface EdgeTrouble {
   readonly objects: number;
 }
 
-/** What the edge is told to suffer from now on. */
+/** Faults of the edge from now on. */
 export interface EdgeOrder {
   /** The clock, against the true one. */
   readonly clockOffsetMs?: number;
@@ -18,5 +18,5 @@ export interface EdgeOrder {
   readonly evict?: readonly string[];
 }
 
-/** The name of the queue among what is evicted. */
+/** Name of the queue among the evicted objects. */
 export const QUEUE = "queue";

@@ -53,7 +53,7 @@ async function obey(order: EdgeOrder, env: Env): Promise<void> {
   }
 }
 
-/** The real Worker on bindings, objects and a clock that fail when they are told to; the product knows nothing of it. */
+/** The real Worker on bindings, objects and a clock that fail on request; the product is unaware of it. */
 export default {
   async fetch(request, env, ctx) {
     if (new URL(request.url).pathname !== CONTROL_PATH) return worker.fetch(request, envOf(env), ctx);

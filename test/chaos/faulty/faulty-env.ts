@@ -5,7 +5,7 @@ import { troubled } from "./trouble.ts";
 type Method = (...values: unknown[]) => unknown;
 const RUNS = ["run", "all", "raw", "first"] as const;
 
-/** What is given to the product in place of its bindings: the real ones, which fail as often as `trouble` says now. */
+/** Bindings for the product: the real ones, which fail at the current rate of `trouble`. */
 export function faultyEnv(env: Env, trouble: () => EdgeTrouble): Env {
   return {
     ...env,

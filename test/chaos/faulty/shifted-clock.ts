@@ -7,7 +7,7 @@ export function shiftClock(offsetMs: number): void {
   jumps.push({ fromMs: trueNow(), offsetMs });
 }
 
-/** What the clock said at a true time. */
+/** Reading of the clock at a true time. */
 export function toShifted(trueMs: number): number {
   return trueMs + (jumps.findLast(({ fromMs }) => fromMs <= trueMs)?.offsetMs ?? 0);
 }
@@ -24,7 +24,7 @@ export function installShiftedClock(): void {
   });
 }
 
-/** By how much the clock is off now. */
+/** Current offset of the clock. */
 export function clockOffsetMs(): number {
   return toShifted(trueNow()) - trueNow();
 }

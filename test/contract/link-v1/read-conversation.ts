@@ -11,9 +11,9 @@ export interface Spoken {
 }
 
 /**
- * What a runner and an edge of release 0.1.0 said to each other over `millrace.v1`, thinned out: a calibration, a
- * benchmark, an inference, questions, somebody who watched, a job that was cancelled, draining, removal. It stays as it
- * is for as long as the protocol's version does.
+ * Conversation of a runner and an edge of release 0.1.0 over `millrace.v1`, shortened: a calibration, a benchmark, an
+ * inference, questions, a watching client, a cancelled job, draining, removal. It stays unchanged for as long as the
+ * protocol's version does.
  */
 export async function readConversation(): Promise<Spoken[]> {
   const text = await readFile(join(import.meta.dirname, "conversation.jsonl"), "utf8");

@@ -11,7 +11,7 @@ import { BOUND } from "../stack/runner-script.ts";
 import type { ScriptedRunner } from "../stack/scripted-runner.ts";
 
 const WELL: ReportFields = { placements: [] };
-/** A queue that refuses a fifth of what comes. */
+/** A queue that refuses a fifth of its requests. */
 const ILL: ReportFields = { placements: [], devices: [device({ computeShare: 0.9, requests: 1_000, refused: 200 })] };
 
 const ask = (runnerId: string) => callEdge("GET", `/v1/runners/${runnerId}/diagnosis`);
@@ -20,7 +20,7 @@ async function alertsOf(runnerId: string, query = ""): Promise<Alert[]> {
   return (await callEdge("GET", `/v1/history/alerts?runner=${runnerId}${query}`)).json.items;
 }
 
-/** Sends reports that come by themselves, and waits until the last of them is worked on. */
+/** Sends periodic reports, and waits until the last of them is processed. */
 async function tell(scripted: ScriptedRunner, fields: ReportFields, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     scripted.send({ type: "health", requestId: null, report: report(index, fields) });
@@ -50,7 +50,7 @@ async function newIllRunner() {
 }
 
 describe("a finding", () => {
-  it("opens one alert, which all are told of, and resolves it when it is gone", async () => {
+  it("opens one alert, with all notifications, and resolves it when it is gone", async () => {
     const webhook = await callEdge("POST", "/v1/webhooks", { body: { url: "https://watch.example/hook" } });
     const { runnerId, scripted, alert } = await newIllRunner();
     expect(alert).toMatchObject({
@@ -131,7 +131,7 @@ describe("a finding", () => {
     expect(kept).toEqual({ reports: 0 });
   });
 
-  it("is told for all that a report before could not be read", async () => {
+  it("is reported although an earlier report could not be read", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const [told] = report(0).placements;
     const unreadable = { ...told!, serviceMs: { ...told!.serviceMs!, sketch: "no sketch" } };
@@ -157,7 +157,7 @@ describe("a diagnosis", () => {
     scripted.send({ type: "health", requestId, report: told });
   };
 
-  it("is what the runner tells when it is asked, line by line, and judged by nobody else", async () => {
+  it("is the runner's answer when it is asked, line by line, and judged only there", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const reply = ask(runnerId);
     await answer(scripted, report(0, ILL));
@@ -178,7 +178,7 @@ describe("a diagnosis", () => {
       "memoryGrowth unknown",
       "throttling unknown",
     ]);
-    // What is asked for is no report of the watch.
+    // A report on request is no report of the watch.
     expect(
       (await env.DB.prepare("select count(*) as n from alerts where runner_id = ?").bind(runnerId).first())?.n,
     ).toBe(0);
@@ -227,7 +227,7 @@ describe("a diagnosis", () => {
     }, BOUND);
   });
 
-  it("cannot be had of a runner that never told anything, nor with another key", async () => {
+  it("is not available for a runner that never reported anything, nor with another key", async () => {
     const { runnerId } = await newRunner();
     expect(problemOf(await ask(runnerId)).code).toBe("runner-offline");
     expect(problemOf(await ask(missingId.runner)).code).toBe("not-found");

@@ -32,7 +32,7 @@ function quarantined(kernel = "triad", forMs = HOUR_MS): Capabilities {
   return { ...capabilities, devices };
 }
 
-/** Tells the edge, and waits until it shows. */
+/** Sends new capabilities to the edge, and waits until they show. */
 async function tell(scripted: ScriptedRunner, runnerId: string, changed: Capabilities): Promise<void> {
   scripted.send({ type: "capabilities", capabilities: changed });
   await expect
@@ -69,13 +69,13 @@ describe("a kernel in quarantine", () => {
     await scripted.next("offer");
   });
 
-  it("can be read by whoever hears that its runner has changed", async () => {
+  it("can be read by a client that hears of the runner's change", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const changes = await fetchEdge("GET", "/v1/events");
     const changed = quarantined();
     let isWritten = false;
     const heal = await troubleDatabase(linkStub(runnerId), async (run) => {
-      // As long as it takes to hear of it too early.
+      // Long enough for an early message to arrive.
       await scheduler.wait(100);
       const written = await run();
       isWritten = true;
@@ -160,7 +160,7 @@ describe("a device", () => {
 const MANY = Array.from({ length: LIMITS.rankedIterations }, (_, i) => 1 + i / 100);
 
 describe("a result", () => {
-  it("of a reference that stood in is kept as a run, told as such, and leaves no point", async () => {
+  it("of a reference that stood in is kept as a run, marked as such, and leaves no point", async () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob({ deviceKey: "gpu0", onDeviceFailure: "cpu-reference" });
     const offer = await scripted.next("offer");
@@ -179,7 +179,7 @@ describe("a result", () => {
     expect(await countStandings(id)).toBe(0);
   });
 
-  it("of a reference that nobody allowed is not taken", async () => {
+  it("of a reference that was not allowed is not taken", async () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     scripted.succeed(await scripted.next("offer"), { ...benchmarkResult(), fallback: "cpu-reference" });

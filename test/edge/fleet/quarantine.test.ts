@@ -21,7 +21,7 @@ import { ScriptedRunner } from "../stack/scripted-runner.ts";
 const readRunner = async (id: string) => Runner.parse((await callEdge("GET", `/v1/runners/${id}`)).json);
 const stateOf = async (id: string) => (await readRunner(id)).state;
 
-/** Fails a job for good, soon after it began. */
+/** Fails a job for good, soon after its start. */
 async function failNext(scripted: ScriptedRunner): Promise<void> {
   const { lease } = await scripted.next("offer");
   const problem = createProblem("kernel-incorrect", "It is wrong.");
@@ -40,7 +40,7 @@ async function quarantineByFailures(): Promise<{ runnerId: string; scripted: Scr
 }
 
 describe("a runner on which job after job fails", () => {
-  it("is given nothing for a while, which is told, and others are", async () => {
+  it("is given nothing for a while, which is reported, and others are", async () => {
     const changes = await fetchEdge("GET", "/v1/events");
     const { runnerId, scripted } = await quarantineByFailures();
     const { quarantine, state } = await readRunner(runnerId);
@@ -64,7 +64,7 @@ describe("a runner on which job after job fails", () => {
     await scripted.next("echoReply");
     expect((await readJob(id)).state).toBe("queued");
     await runInDurableObject(queueStub(), async (_, { storage }) => {
-      // Somebody has to wake up then.
+      // An alarm must be set for then.
       expect(await storage.getAlarm()).not.toBeNull();
       storage.sql.exec("update runner_standings set standing = json_set(standing, '$.quarantine.untilMs', 1)");
     });
@@ -129,7 +129,7 @@ describe("a runner that loses its connection again and again", () => {
     expect((await back.next("offer")).lease.jobId).toBe(id);
   });
 
-  it("because each socket takes over from the one before is told, too", async () => {
+  it("because each socket takes over from the one before is reported, too", async () => {
     const runner = await newRunner();
     for (let count = 0; count <= LIMITS.flapDisconnects; count++) await ScriptedRunner.online(runner);
     await expect.poll(async () => (await readRunner(runner.runnerId)).quarantine, BOUND).not.toBeNull();
@@ -180,7 +180,7 @@ describe("a heartbeat", () => {
     await beat();
     await beat();
     expect(await isOnline()).toEqual({ online: 0 });
-    // One that holds a lease is heard each time: its job is renewed.
+    // A runner with a lease is heard each time: its job is renewed.
     const { id } = await submitJob();
     await evictDurableObject(linkStub(runnerId));
     await beat();

@@ -9,7 +9,7 @@ const fitOf = async (runnerId: string, profile: string) =>
   RunnerFit.parse((await callEdge("GET", `/v1/runners/${runnerId}/fit?profile=${profile}`)).json);
 
 describe("the fit of a runner to a profile", () => {
-  it("tells each requirement, what was found and what would mend it", async () => {
+  it("reports each requirement, the value found and the remedy", async () => {
     const { runnerId } = await newOnlineRunner();
     const fit = await fitOf(runnerId, "high-performance-cpu");
     expect(fit).toMatchObject({ runnerId, profile: "high-performance-cpu", fits: false, deviceKey: null });
@@ -27,7 +27,7 @@ describe("the fit of a runner to a profile", () => {
     expect(profiles.find(({ profile }: { profile: string }) => profile === "balanced").checks).toEqual(balanced.checks);
   });
 
-  it("tells by its placements whether it reaches the targets", async () => {
+  it("reports by its placements whether it reaches the targets", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const headers = { "content-type": "application/octet-stream" };
     const upload = { body: variantOf(cartpole, 4_949), headers };

@@ -179,7 +179,7 @@ describe("measurements of requests", () => {
     return results[0];
   };
 
-  /** Rings until all that was recorded has moved on: it is due a moment after it came. */
+  /** Runs the alarm until all records have been passed on: it is due a moment after they arrive. */
   const flushed = (link: ReturnType<typeof linkStub>, subject: string) =>
     vi.waitFor(async () => {
       await runDurableObjectAlarm(link);
@@ -198,7 +198,7 @@ describe("measurements of requests", () => {
 
   it("that the history does not take keep no runner online, and are announced as far as it took them", async () => {
     const { runnerId } = await newRunner();
-    // As after a restart of the edge: nobody told of the end of the socket.
+    // As after a restart of the edge, which missed the end of the socket.
     await env.DB.prepare("update runners set online = 1, connected_at_ms = 1 where id = ?").bind(runnerId).run();
     const changes = await fetchEdge("GET", "/v1/events");
     const link = linkStub(runnerId);
@@ -206,7 +206,7 @@ describe("measurements of requests", () => {
       await storage.put("connected", runnerId);
       const outbox = new Outbox(storage.sql, id.toString());
       const [measured] = measureOutcomes([outcome("taken@1", 7)]);
-      // A whole batch, and one row that nobody can read.
+      // A whole batch, and one unreadable row.
       for (let row = 0; row < 2_000; row++) outbox.add(measured!, 1);
       outbox.add({ ...measured!, key: null as never }, 1);
       await storage.setAlarm(Date.now() + 60_000);
@@ -227,7 +227,7 @@ describe("measurements of requests", () => {
     await runInDurableObject(link, async (_, { storage, id }) => {
       const { measurements } = new Outbox(storage.sql, id.toString()).takeBatch();
       await appendMeasurements(env.DB, measurements);
-      // Cut off here: nobody calls done.
+      // Cut off here: done is never called.
     });
     await evictDurableObject(link);
     await link.record([outcome("cut@1", 4)]);

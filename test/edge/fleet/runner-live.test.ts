@@ -8,7 +8,7 @@ import { newOnlineRunner, newRunner } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 
-/** What one who watches has read, in order; `isOver` once the edge ended the stream. */
+/** Events that a watching client has read, in order; `isOver` once the edge ended the stream. */
 class Watcher {
   readonly events: LiveEvent[] = [];
   isOver = false;
@@ -67,7 +67,7 @@ afterEach(async () => {
 const live = (told: Partial<HealthReport> = {}) => LiveReport.parse(report(0, told));
 
 describe("a runner that is watched", () => {
-  it("is asked to tell by the second, and what it tells reaches all who watch", async () => {
+  it("is asked for a report each second, and its reports reach all who watch", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const [one, other] = [await watch(runnerId), await watch(runnerId)];
     expect(await one.next()).toEqual({ type: "online" });
@@ -125,14 +125,14 @@ describe("a runner that is watched", () => {
     expect(problemOf(await callEdge("GET", path(runnerId))).code).toBe("not-found");
   });
 
-  it("that nobody watches and that tells all the same is stopped, and loses nothing by it", async () => {
+  it("that reports although no client watches is stopped, and loses nothing by it", async () => {
     const { scripted } = await newOnlineRunner();
     scripted.send({ type: "live", report: live() });
     expect(await scripted.next("liveRequest")).toMatchObject({ forMs: 0 });
     expect(scripted.closed).toBeNull();
   });
 
-  it("that tells what is not of the protocol loses its socket", async () => {
+  it("that sends a message outside the protocol loses its socket", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const watcher = await watch(runnerId);
     await watcher.next();

@@ -9,7 +9,7 @@ const ask = (runnerId: string, key?: string) =>
   callEdge("GET", `/v1/runners/${runnerId}/memory`, key === undefined ? {} : { key });
 
 describe("a runner's memory", () => {
-  it("is what the runner tells when it is asked", async () => {
+  it("is the runner's answer when it is asked", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const reply = ask(runnerId);
     const { requestId } = await scripted.next("memoryRequest");
@@ -19,7 +19,7 @@ describe("a runner's memory", () => {
     expect(json).toEqual({ ...memoryReport, runnerId, reportedAt: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
-  it("is told to each who asks at once", async () => {
+  it("is sent to all callers that ask at once", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const replies = [ask(runnerId), ask(runnerId)];
     for (const usedBytes of [1, 2]) {

@@ -78,7 +78,7 @@ describe("a runner", () => {
     await expect.poll(async () => (await describeRunner(runner.runnerId)).state).toBe("offline");
   });
 
-  it("drains and resumes, and is told so", async () => {
+  it("drains and resumes on a message", async () => {
     const runner = await registerRunner();
     const scripted = await ScriptedRunner.online(runner);
     const drained = await callEdge("POST", `/v1/runners/${runner.runnerId}/drain`);

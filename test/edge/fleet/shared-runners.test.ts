@@ -70,7 +70,7 @@ const infer = ({ inputs: [input] }: any, name: string, key: string) =>
     body: { model: name, budgetMs: 5_000, inputs: { [input.name]: { data: [[1, 2, 3, 4]] } } },
   });
 
-/** Versions that the runner owes a project the calibration of. */
+/** Versions of a project that the runner still has to calibrate. */
 async function owed(key: string): Promise<string[]> {
   const { items } = (await callEdge("GET", "/v1/jobs?limit=200&kind=calibration", { key })).json;
   const alive = items.filter(({ state }: JobSummary) => state === "queued" || state === "leased");
@@ -80,7 +80,7 @@ async function owed(key: string): Promise<string[]> {
   return jobs.flatMap(({ runnerId, modelVersionId }) => (runnerId === runner.runnerId ? [modelVersionId] : []));
 }
 
-/** Takes the calibration of a version, whatever else is offered before it. */
+/** Takes the calibration of a version, ignoring other offers before it. */
 async function calibrate(versionId: string): Promise<void> {
   let offer = await scripted.next("offer");
   while (offer.model?.modelVersionId !== versionId) offer = await scripted.next("offer");
@@ -254,7 +254,7 @@ describe("a project that is closed", () => {
     expect(welcome.placed.map(({ modelVersionId }) => modelVersionId)).not.toContain(theirs.id);
     const placed = env.DB.prepare("select count(*) as n from placements where model_version_id = ?1");
     expect(await placed.bind(theirs.id).first("n")).toBe(0);
-    // What the runner owes now is another's.
+    // The runner's next calibration is another project's.
     const own = await upload("behind", host.secret);
     const offers = [await again.next("offer")];
     while (offers.at(-1)!.model?.modelVersionId !== own.id) offers.push(await again.next("offer"));

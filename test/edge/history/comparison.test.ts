@@ -15,7 +15,7 @@ import { callEdge, pointersOf, problemOf } from "../stack/edge-client.ts";
 const START_MS = Date.parse("2026-03-01T00:00:00.000Z");
 const HOUR_MS = 3_600_000;
 const draw = lehmer();
-/** About normal, of deviation 1. */
+/** Approximately normal, of deviation 1. */
 const noise = () => Array.from({ length: 12 }, draw).reduce((sum, value) => sum + value, -6);
 
 const device = (cpu: string) => ({ adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu });
@@ -47,7 +47,7 @@ interface Planted {
   readonly revision?: string;
 }
 
-/** Plants runs an hour apart, each with 40 samples of 2 % noise; tells their ids, oldest first. */
+/** Stores runs an hour apart, each with 40 samples of 2 % noise; returns their ids, oldest first. */
 async function plant({ key, runs, level, between = 0.01, fromHour = 0, revision }: Planted): Promise<string[]> {
   const ids: string[] = [];
   const measurements: Measurement[] = [];
@@ -94,7 +94,7 @@ describe("labels", () => {
     await plant({ key: { subject: "labels", metric: "new", label: "change" }, runs: 6, level: 1 });
   });
 
-  it("are compared series by series by their runs, and what has no partner is told", async () => {
+  it("are compared series by series by their runs, and series without a partner are reported", async () => {
     const { pairs, unpaired, notes } = await compare({
       a: "label:main",
       b: "label:change",
@@ -217,7 +217,7 @@ describe("sides", () => {
       await counts({ a: `device:${one.fingerprintId};last:8`, b: `device:${two.fingerprintId}`, subject: "sides" }),
     ).toEqual([[8, 6, "better"]]);
     expect(await counts({ a: `series:${one.id};revision:old`, b: `series:${two.id}` })).toEqual([[8, 6, "better"]]);
-    // Series that are named for all stand for those that are alike on the other side.
+    // Series that are named for all represent their counterparts on the other side.
     expect(await counts({ a: "revision:old", b: `device:${two.fingerprintId}`, series: one.id })).toEqual([
       [8, 6, "better"],
     ]);
@@ -303,7 +303,7 @@ describe("many pairs", () => {
     expect(same?.warnings[0]).toContain("among 40 pairs it may be chance");
   });
 
-  /** One series that is worse by the most that 5 runs a side can say (p = 2/252), and others that moved nowhere. */
+  /** One series that is worse by the smallest p-value of 5 runs a side (p = 2/252), and others without a change. */
   async function compareNoise(series: number): Promise<ComparisonReply> {
     const subject = `many-${series}`;
     const { count, min, max, sum, sketch } = summarise([1]);
@@ -397,9 +397,9 @@ describe("baselines", () => {
   });
 });
 
-// Last: what is planted before draws from the same noise.
+// Last: earlier tests draw from the same noise.
 describe("a side without runs", () => {
-  it("is told to have none, and not to have no partner", async () => {
+  it("is reported as having none, and not as having no partner", async () => {
     await plant({ key: { subject: "revised" }, runs: 10, level: 10 });
     await plant({ key: { subject: "revised", metric: "alone", label: "change" }, runs: 3, level: 10, revision: "r1" });
     const reasons = async (revision: string) => {

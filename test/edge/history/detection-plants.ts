@@ -11,7 +11,7 @@ import { lehmer } from "../../../src/stats/random/seeded.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 import { callEdge } from "../stack/edge-client.ts";
 
-/** Series with known changes, for the tests of what is found in them. */
+/** Series with known changes, for the tests of detection. */
 
 export const START_MS = Date.parse("2026-06-01T00:00:00.000Z");
 export const RUN_GAP_MS = 3_600_000;
@@ -38,7 +38,7 @@ export function keyOf(subject: string, changes: Partial<SeriesKey> = {}): Series
 
 const draw = lehmer();
 
-/** So many values about a level, within half a percent of it. */
+/** This many values around a level, within half a percent of it. */
 export function around(level: number, count: number, noise = 0.01): number[] {
   return Array.from({ length: count }, () => level * (1 + noise * (draw() - 0.5)));
 }
@@ -70,7 +70,7 @@ export function runOf(subject: string, run: number): Promise<string> {
   return createContentId("run", `${subject} ${run}`);
 }
 
-/** What the scheduled handler does each minute. */
+/** Runs the scheduled handler of a minute. */
 export function tend(): Promise<void> {
   return tendHistory(env, Date.now());
 }

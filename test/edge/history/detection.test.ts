@@ -18,7 +18,7 @@ const detect = (body: object) => callEdge("POST", "/v1/history/detections", { bo
 const statesOf = (alerts: Alert[]) => alerts.map(({ state, direction }) => [state, direction]);
 
 describe("a step", () => {
-  it("gives one alert that tells what, when, how much and which run, and no more with later points", async () => {
+  it("gives one alert that names series, time, size and run, and no more with later points", async () => {
     const key = keyOf("stepping", { label: "main" });
     const series = await plant(key, [...around(10, 20), ...around(12, 8)]);
     await tend();
@@ -71,7 +71,7 @@ describe("a step", () => {
     expect(statesOf(await alertsOf("faster-rate"))).toEqual([["resolved", "improvement"]]);
   });
 
-  it("for the better is listed, and nobody has to act", async () => {
+  it("for the better is listed, and needs no action", async () => {
     await plant(keyOf("better"), [...around(10, 20), ...around(8, 8)]);
     await tend();
     expect(statesOf(await alertsOf("better"))).toEqual([["resolved", "improvement"]]);
@@ -113,7 +113,7 @@ describe("what is no change", () => {
     ]);
   });
 
-  it("is other hardware, which is another series and is told as such", async () => {
+  it("is other hardware, which is another series and is reported as such", async () => {
     const [older, newer] = [fingerprintOf("old card"), fingerprintOf("new card")];
     const first = await plant(keyOf("moved-house", { fingerprint: older }), around(10, 20));
     const second = await plant(keyOf("moved-house", { fingerprint: newer }), around(20, 20), 20);
@@ -179,7 +179,7 @@ describe("what moved together", () => {
     expect(byMachine.json.items.map(({ id }: Alert) => id)).toEqual([before?.id]);
   });
 
-  it("but the other way is another alert, told as a neighbour", async () => {
+  it("but the other way is another alert, shown as a neighbour", async () => {
     const machine = fingerprintOf("swapped machine");
     await plant(keyOf("swap-up", { fingerprint: machine }), [...around(10, 20), ...around(13, 8)]);
     await plant(keyOf("swap-down", { fingerprint: machine }), [...around(10, 20), ...around(7, 8)]);
@@ -249,7 +249,7 @@ describe("an alert", () => {
     await tend();
     expect((await detect({ selector: { subject: "dismissing" } })).json).toMatchObject({ series: 1, newAlerts: [] });
     expect(await alertsOf("dismissing")).toMatchObject([{ state: "dismissed", note: "a known fault" }]);
-    // A further change is another matter.
+    // A further change is a separate one.
     await plant(key, around(17, 10), 32);
     await tend();
     expect(await alertsOf("dismissing", "&state=open")).toMatchObject([{ at: timeOf(32) }]);
@@ -353,7 +353,7 @@ describe("the search", () => {
   it("is made on demand over the whole history, and a dry one keeps nothing", async () => {
     const series = await plant(keyOf("long"), [...around(10, 100), ...around(13, 400)]);
     await tend();
-    // The change is older than what is looked at when points land.
+    // The change is older than the points searched on arrival.
     expect(await alertsOf("long")).toEqual([]);
     const dry = (await detect({ selector: { series: [series] }, dryRun: true })).json;
     expect(dry).toMatchObject({
@@ -413,7 +413,7 @@ describe("the search", () => {
 });
 
 describe("what comes of a job", () => {
-  it("is searched at once, told to pages that listen and to webhooks, before any minute is over", async () => {
+  it("is searched at once, announced to pages that listen and to webhooks, before any minute is over", async () => {
     await tend();
     const webhook = (await callEdge("POST", "/v1/webhooks", { body: { url: "https://alerts.test/hook" } })).json;
     const { scripted } = await newOnlineRunner();

@@ -5,7 +5,7 @@ import { callEdge, pointersOf } from "../stack/edge-client.ts";
 import { append, idOf, measured } from "./history-samples.ts";
 
 const START_MS = Date.parse("2026-05-01T00:00:00.000Z");
-/** Few moments, so that many points have the same. */
+/** Few instants, so that many points share one. */
 const moments = fc.array(fc.nat(6), { maxLength: 12 });
 const plan = fc.record({
   first: fc.array(fc.nat(6), { minLength: 1, maxLength: 20 }),
@@ -13,7 +13,7 @@ const plan = fc.record({
   limit: fc.integer({ min: 1, max: 7 }),
 });
 
-/** All pages of a list, with something that happens behind each; the next page of the last is asked for, too. */
+/** All pages of a list, with an event after each; the page after the last is requested, too. */
 async function readAll<Page extends { nextCursor: string | null }>(
   path: string,
   between: (page: number) => Promise<void>,
@@ -37,7 +37,7 @@ describe("pages", () => {
       fc.asyncProperty(plan, async ({ first, between, limit }) => {
         const key = { subject: `paged-${round++}` };
         let value = 0;
-        // Each point is known by its value.
+        // The value of each point identifies it.
         const add = (times: readonly number[]) =>
           append(...times.map((ms) => measured(key, START_MS + ms * 1_000, [++value])));
         await add(first);

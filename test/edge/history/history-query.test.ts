@@ -64,7 +64,7 @@ describe("a question to several series", () => {
     }
   });
 
-  it("groups by any dimension, numbers by size, and tells of what was cut", async () => {
+  it("groups by any dimension, numbers by size, and reports a cut", async () => {
     for (const batch of [1, 2, 16])
       await append(
         measured({ subject: "swept", configuration: { batch, variant: "fp32", m: batch * 2 } }, START_MS, [batch]),
@@ -120,7 +120,7 @@ describe("a question to several series", () => {
     expect(inside).toBeGreaterThan(1_000);
   });
 
-  it("is about the last thirty days unless told, and widens to whole steps", async () => {
+  it("is about the last thirty days by default, and widens to whole steps", async () => {
     const todayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
     const plain = await query("subject=nothing");
     expect(plain).toMatchObject({ groups: [], from: at(todayMs - 29 * DAY_MS), to: at(todayMs + DAY_MS) });

@@ -13,7 +13,7 @@ export function fingerprintNamed(adapter: string): Fingerprint {
   return { adapter, driver: "1.0", dawn: "0.6.2", toggles: [], ort: null, cpu: "Sample CPU" };
 }
 
-/** A point of values that were measured at a time, of a series that is a sample but for what is given. */
+/** A point of values at a time, in a sample series with these changes. */
 export function measured(
   key: Partial<SeriesKey>,
   atMs: number,

@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 describe("the tag of an answer about the history", () => {
-  it("spares the answer to whom has it, and nobody else", async () => {
+  it("spares the answer only for a caller that has it", async () => {
     for (const path of paths) {
       const tag = await tagOf(path);
       expect(tag).toMatch(/^W\/"[^"]{20}"$/);
@@ -82,7 +82,7 @@ describe("the tag of an answer about the history", () => {
     const before = await tags();
     await rollUpAll();
     await append(measured({ subject: "other" }, START_MS, [1]));
-    // What may be forgotten soon is not trusted for so long.
+    // Data that may be deleted soon has a shorter lifetime.
     expect(changed(before, await tags()).filter((path) => !path.includes("step=1m"))).toEqual([]);
   });
 

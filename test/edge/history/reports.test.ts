@@ -121,7 +121,7 @@ describe("a report", () => {
     expect(estimated.percentiles.p50).toBeCloseTo(3, 1);
   });
 
-  it("is announced to whoever listens", async () => {
+  it("is announced to all listeners", async () => {
     const feed = await fetchEdge("GET", "/v1/events");
     const reader = feed.body?.pipeThrough(new TextDecoderStream()).getReader();
     await report({ measurements: [{ ...wall, subject: "announced", value: 1 }] });
@@ -233,7 +233,7 @@ describe("a database in trouble", () => {
     expect(await store((statements) => env.DB.batch(statements))).toMatchObject({ ok: true, created: true });
   });
 
-  it("that answered nobody has stored it once", async () => {
+  it("whose answer was lost has stored it once", async () => {
     const before = await countRows();
     const answerless = async (statements: D1PreparedStatement[]) => {
       await env.DB.batch(statements);

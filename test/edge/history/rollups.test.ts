@@ -159,7 +159,7 @@ describe("rolling up", () => {
     expect(buckets.map(({ seriesNo, min }) => [seriesNo, min])).toEqual(
       numbers.toSorted((a, b) => a - b).flatMap((no) => Array.from({ length: minutes }, (_, i) => [no, i])),
     );
-    // What is billed is what was asked for, not all that lies around it.
+    // Only the rows of the question are billed, not all around it.
     expect(rowsRead).toBeLessThan(1.2 * buckets.length);
   });
 

@@ -34,7 +34,7 @@ const trace: Trace = {
   otherData: { startedAt: "2026-11-21T09:30:00.000Z", droppedEvents: 0, alignment: "none" },
 };
 const traceText = JSON.stringify(trace);
-/** A trace of so many bytes: its alignment is explained at length. */
+/** A trace of this many bytes: its alignment is explained at length. */
 const traceOf = (sizeBytes: number) => {
   const alignment = "·".repeat((sizeBytes - traceText.length + "none".length) / 2);
   const text = JSON.stringify({ ...trace, otherData: { ...trace.otherData, alignment } });
@@ -192,7 +192,7 @@ describe("raw samples", () => {
     const reply = await callEdge("GET", `/v1/runs/${runId}/samples`, { key: reader });
     return { samplesBytes: json.samplesBytes, status: reply.status, json: reply.json };
   };
-  /** Samples whose text is so long. */
+  /** Samples whose text has this length. */
   const padded = (sizeBytes: number) => text.padEnd(sizeBytes);
 
   it("are kept beside the run, once, and not in its result", async () => {
@@ -262,7 +262,7 @@ describe("the roofs of a device", () => {
     missing: { float16: "none" },
   };
 
-  it("are shown with it once its runner has told them", async () => {
+  it("are shown with it once its runner has reported them", async () => {
     const { scripted, runnerId } = await newOnlineRunner();
     const devices = async () => (await callEdge("GET", `/v1/runners/${runnerId}`)).json.capabilities.devices;
     const before = await devices();

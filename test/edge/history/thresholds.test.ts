@@ -14,7 +14,7 @@ const rule = (subject: string, further: object = {}) => ({
   ...further,
 });
 
-/** A limit that a value of 14 is beyond, and one that it is not, after a history about 10. */
+/** A limit that 14 exceeds, and one that it does not, after a history around 10. */
 const CASES = [
   { test: "static", broken: { upper: 12 }, kept: { upper: 15 } },
   { test: "percentage", broken: { upper: 0.2 }, kept: { upper: 0.5 } },
@@ -162,7 +162,7 @@ describe("a rule", () => {
     expect(trial.truncated).toBe(false);
   });
 
-  it("tells of a constant history by the noise floor", async () => {
+  it("judges a constant history by the noise floor", async () => {
     await plant(keyOf("still"), [...Array(10).fill(10), 10.2]);
     await create(rule("still", { test: "t-test", upper: 0.99 }));
     await tend();
@@ -204,7 +204,7 @@ describe("a rule", () => {
     expect(await alertsOf("not-chosen")).toEqual([]);
   });
 
-  it("tells of the better side, too, and has nobody act", async () => {
+  it("reports improvements, too, which need no action", async () => {
     await create(rule("lucky", { test: "static", upper: undefined, lower: 8 }));
     await plant(keyOf("lucky"), [10, 6]);
     await tend();
@@ -231,7 +231,7 @@ describe("the noise of a series", () => {
   const noiseOf = async (series: string, search = "") =>
     (await callEdge("GET", `/v1/history/series/${series}/noise${search}`)).json;
 
-  it("tells what it could show, and what a change needs", async () => {
+  it("reports what it could show, and what a change needs", async () => {
     const series = await plant(keyOf("noisy"), around(10, 60, 0.2));
     const noise = await noiseOf(series, "?change=0.05&runs=10");
     expect(noise).toMatchObject({ points: 60, runs: 10, withinRun: null });

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse("2026-06-01T12:30:00.000Z");
 const URL_OF = (name: string) => `https://${name}.test/hook`;
 
-/** What each receiver answers, by host; the real ones are met in test/contract/webhooks.test.ts. */
+/** Answer of each receiver, by host; test/contract/webhooks.test.ts has real ones. */
 const answers = new Map<string, () => Promise<Response>>();
 const sent: { url: string; id: string; body: string }[] = [];
 
@@ -253,7 +253,7 @@ describe("an event", () => {
 });
 
 describe("a ping", () => {
-  it("is one signed message that no list holds, and tells what came of it", async () => {
+  it("is one signed message that no list holds, and returns its outcome", async () => {
     const { id } = await create("pinged");
     expect((await callEdge("POST", `/v1/webhooks/${id}/ping`)).json).toEqual({
       delivered: true,

@@ -53,7 +53,7 @@ const infer = (rows: number[][] = [OBSERVATION], changes: object = {}) =>
     body: { model: "wide", budgetMs: 5_000, inputs: { x: { data: rows } }, ...changes },
   });
 
-/** What a runner finds out: its own placement, and two at the edge that are faster. */
+/** A runner's result: its own placement, and two at the edge that are faster. */
 function withEdge(modelVersionId: string): CalibrationResult {
   const result = calibrationResult(modelVersionId);
   const [own] = result.placements;
@@ -91,7 +91,7 @@ describe("a network that the edge can compute", () => {
     expect(other.edgeParameters).toBeNull();
     const offer = await scripted.next("offer");
     expect(offer).not.toHaveProperty("edge");
-    // A runner that is mistaken places nothing there.
+    // A wrong runner places nothing there.
     scripted.succeed(offer, withEdge(other.id));
     await scripted.next("jobSettled");
     const { items } = (await callEdge("GET", "/v1/models/lenet5/placements")).json;
@@ -180,7 +180,7 @@ describe("a network that the edge can compute", () => {
   it("leaves its requests in the history, where they count as answered", async () => {
     await vi.waitFor(async () => {
       const [stats] = OipStats.parse((await callEdge("GET", "/v2/models/wide/stats")).json).model_stats;
-      // The first tells the tests that the model is placed; one of the others has three rows.
+      // The first shows that the model is placed; one of the others has three rows.
       expect(stats?.inference_stats).toMatchObject({ success: { count: 5 }, fail: { ns: 0 } });
       expect(stats?.inference_count).toBe(1 + 1 + 3 + (LIMITS.edgeRows + 1) + 1);
     }, BOUND);
@@ -237,7 +237,7 @@ describe("what the edge alone answers", () => {
     expect(await backends()).toEqual(["edge-wasm", "edge-wasm", "ort-cpu"]);
     await callEdge("PUT", "/v1/models/ruled/placement", { body: { kind: "pinned", runnerIds: [runner.runnerId] } });
     expect(await backends()).toEqual(["ort-cpu"]);
-    // Nor does a calibration that somebody asks for.
+    // Nor does a calibration on request.
     const job = { kind: "calibration", modelVersionId: version.id, runnerId: runner.runnerId };
     expect((await callEdge("POST", "/v1/jobs", { body: job })).status).toBe(202);
     expect(await calibrate()).not.toHaveProperty("edge");

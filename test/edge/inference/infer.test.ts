@@ -57,7 +57,7 @@ beforeAll(async () => {
   expect(problemOf(await infer()).code).toBe("no-placement");
   scripted.succeed(offer, calibrationResult(uploaded.json.version.id));
   expect((await scripted.next("jobSettled")).stored).toBe(true);
-  // Admission may trust what it read a moment ago.
+  // Admission may use what it read a moment ago.
   await vi.waitFor(
     async () => expect(problemOf(await infer({ budgetMs: 0.1 })).code).toBe("budget-unattainable"),
     BOUND,
@@ -151,14 +151,14 @@ describe("an inference", () => {
     expect(problemOf(reply)).toMatchObject({ code: "backend-failed", detail: "It does not compute.", status: 502 });
   });
 
-  it("that gets no answer ends by its deadline, and the runner is told", async () => {
+  it("that gets no answer ends by its deadline, with a message to the runner", async () => {
     const pending = infer({ budgetMs: 400 });
     const { requestId } = await nextOffer();
     const reply = await pending;
     expect(reply.status).toBe(504);
     expect(problemOf(reply).code).toBe("budget-exceeded");
     expect((await scripted.next("inferCancel")).requestId).toBe(requestId);
-    // It has gone silent, and is asked something of the edge's own until it answers.
+    // A silent runner gets probes of the edge's own until it answers.
     expect(problemOf(await infer()).code).toBe("runner-offline");
     answer(await nextOffer(), [1, 2]);
     await expect.poll(async () => problemOf(await infer({ budgetMs: 0.1 })).code, BOUND).toBe("budget-unattainable");

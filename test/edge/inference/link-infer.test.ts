@@ -64,7 +64,7 @@ beforeAll(async () => {
   [{ id: placementId }] = (await callEdge("GET", "/v1/models/cartpole/placements")).json.items;
 });
 
-/** What a request with this credential says of its sender. */
+/** Sender of a request with this credential. */
 function callerWith(credential: string): Caller {
   return { authorization: `Bearer ${credential}`, address: "" };
 }
@@ -91,7 +91,7 @@ describe("load of a runner through the edge", () => {
     const measured = send();
     await answerNext();
     expect((await measured).status).toBe(200);
-    // What came before a request that is kept would be kept with it.
+    // Data before a kept request would be kept with it.
     const header = { model: "cartpole", budgetMs: 5_000 };
     const live = fetchEdge("POST", "/v1/infer", {
       body: encodeFrame(header, [tensor(names.input, [1, 2, 3, 4])]),
@@ -137,7 +137,7 @@ describe("load of a runner through the edge", () => {
 describe("a runner's credential under load", () => {
   afterEach(() => vi.useRealTimers());
 
-  /** The environment with a database that counts what it is asked. */
+  /** The environment with a database that counts its queries. */
   function countingEnv(): { env: Env; asked: () => number } {
     let asked = 0;
     const prepare = (query: string) => {
@@ -170,7 +170,7 @@ describe("a runner's credential under load", () => {
     await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });
   });
 
-  it("is not trusted for longer where nobody looked it up meanwhile", async () => {
+  it("is not trusted for longer without a lookup meanwhile", async () => {
     const { runnerId, credential } = await registerRunner();
     const ask = () => authorise(env, callerWith(credential), endpoints.linkInfer, () => {});
     vi.useFakeTimers({ toFake: ["Date"] });
@@ -180,7 +180,7 @@ describe("a runner's credential under load", () => {
     await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });
   });
 
-  it("is looked up again once the clock was set back, since nobody knows then how old it is", async () => {
+  it("is looked up again once the clock was set back, since its age is unknown then", async () => {
     const { runnerId, credential } = await registerRunner();
     const ask = () => authorise(env, callerWith(credential), endpoints.linkInfer, () => {});
     vi.useFakeTimers({ toFake: ["Date"] });

@@ -9,7 +9,7 @@ import { calibrationResult } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 import { cartpole } from "../stack/zoo.ts";
 
-/** The Open Inference Protocol from the caller's side; a scripted runner answers what it is asked. */
+/** The Open Inference Protocol from the caller's side; a scripted runner answers the requests. */
 
 let scripted: ScriptedRunner;
 let input = "";
@@ -49,7 +49,7 @@ async function pack(bytes: Uint8Array<ArrayBuffer>, encoding: "gzip" | "deflate"
   );
 }
 
-/** Answers the next request with what it was given doubled, and tells what came. */
+/** Answers the next request with its input doubled, and returns the request. */
 async function answerNext(batch = 1): Promise<{
   tensors: readonly Pick<Tensor, "name" | "dtype" | "shape">[];
   budgetMs: number;
@@ -88,7 +88,7 @@ beforeAll(async () => {
 });
 
 describe("what is there", () => {
-  it("is told without a key where it is of the server", async () => {
+  it("is readable without a key where it is of the server", async () => {
     for (const path of ["/v2/health/live", "/v2/health/ready"]) {
       const reply = await fetchEdge("GET", path, { key: null });
       expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain"]);
@@ -97,7 +97,7 @@ describe("what is there", () => {
     expect(server.extensions).toEqual(["binary_tensor_data", "statistics"]);
   });
 
-  it("is told of a model and of its versions", async () => {
+  it("is readable for a model and for its versions", async () => {
     const model = OipModel.parse((await callEdge("GET", MODEL)).json);
     expect(model).toMatchObject({ name: "oip-cartpole", versions: ["1"], inputs: [{ name: input, datatype: "FP32" }] });
     expect(model.inputs[0]?.shape).toEqual([-1, 4]);
@@ -188,7 +188,7 @@ describe("an inference", () => {
     await scripted.nextInfer();
     expect(await late).toMatchObject({ status: 503, json: { error: expect.stringContaining("budget") } });
     expect((await post({ inputs: [jsonInput()], parameters: { timeout: 100 } })).status).toBe(503);
-    // The edge asks something of its own of a runner that let a request end.
+    // The edge probes a runner that let a request end.
     await answerNext();
   });
 

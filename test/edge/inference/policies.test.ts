@@ -71,7 +71,7 @@ describe("acting", () => {
     expect(await draw(2)).not.toEqual(first);
   });
 
-  it("by drawing without a seed tells the one that was drawn, by which the action comes again", async () => {
+  it("by drawing without a seed returns the drawn one, which repeats the action", async () => {
     const draw = async (seed?: number) => {
       const pending = act({ observation: [0, 0, 0, 0], action: "sample", seed });
       await answerNext([0, 0]);
@@ -93,7 +93,7 @@ describe("acting", () => {
     const long = (length: number) => act({ observation: Array.from({ length }, () => 0) });
     expect(problemOf(await long(LIMITS.observationElements)).detail).toContain("must have 4 numbers");
     expect(problemOf(await long(LIMITS.observationElements + 1)).detail).not.toContain("must have 4 numbers");
-    // Of each that is wrong one mistake is told.
+    // One mistake is reported for each wrong one.
     expect(pointersOf(await act({ observations: [["x", "y"], [1, 2, 3, null], 7] }))).toEqual([
       "#/observations/0/0",
       "#/observations/1/3",
@@ -202,7 +202,7 @@ describe("a stream of observations", () => {
     expect(scripted.frames).toEqual([]);
   });
 
-  it("draws by a seed of its own, which it tells", async () => {
+  it("draws by a seed of its own, which it returns", async () => {
     const { socket, next } = await open("budgetMs=5000&action=sample");
     const seeds = new Set<number | undefined>();
     for (const seq of [1, 2]) {
@@ -219,7 +219,7 @@ describe("a stream of observations", () => {
     const { socket, next } = await open("budgetMs=5000&confidence=0.9&priority=3&onMiss=best-effort&backend=ort-cpu");
     socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
     const { offer } = await scripted.nextInfer();
-    // A best effort is made however unlikely it is.
+    // A best effort is made however unlikely success is.
     expect(offer).toMatchObject({ confidence: 0, priority: 3 });
     scripted.answer(offer, [{ name: output, dtype: "float32", shape: [1, 2], bytes: new Uint8Array(8) }]);
     expect(await next()).toMatchObject({ seq: 1, action: 0 });

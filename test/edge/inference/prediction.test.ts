@@ -12,7 +12,7 @@ import { calibrationResult } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 import { cartpole } from "../stack/zoo.ts";
 
-/** Two runners that serve the same model, each to be asked for by its label. */
+/** Two runners that serve the same model, each selectable by its label. */
 
 interface Site {
   readonly name: string;
@@ -49,7 +49,7 @@ const whoWasAsked = async (): Promise<[Site, Site]> => {
   }, BOUND);
   return [sites[index]!, sites[1 - index]!];
 };
-/** Answers what the edge asks of its own where a request finds the runner silent, until it is not. */
+/** Answers the edge's own probes while it finds the runner silent. */
 const answerProbes = async (site: Site) => {
   await vi.waitFor(async () => {
     await at(site, { budgetMs: 0.1 });
@@ -59,7 +59,7 @@ const answerProbes = async (site: Site) => {
   await isReady(site);
   for (const { scripted } of sites) scripted.frames.length = 0;
 };
-/** Until nothing but the budget is in the way: so it is online, placed, heard and known to this isolate. */
+/** Waits until only the budget can refuse: the runner is online, placed, heard and known to this isolate. */
 const isReady = async (site: Site) =>
   vi.waitFor(async () => expect(problemOf(await at(site, { budgetMs: 0.1 })).code).toBe("budget-unattainable"), BOUND);
 
@@ -122,7 +122,7 @@ describe("a queue", () => {
     expect(Number(refused.headers.get("retry-after"))).toBe(Math.ceil(problem.retryAfterMs! / 1_000));
     const tried = at(north, { onMiss: "best-effort" });
     const { offer } = await north.scripted.nextInfer();
-    // Else its runner would refuse it for what the edge let pass.
+    // Otherwise its runner would refuse requests that the edge admitted.
     expect(offer.confidence).toBe(0);
     answer(north, offer);
     const reply = InferReply.parse((await tried).json);
@@ -154,14 +154,14 @@ describe("a request whose runner fails under it", () => {
       const { offer: second } = await other.scripted.nextInfer();
       expect(second.requestId).not.toBe(offer.requestId);
       expect(second.budgetMs).toBeLessThanOrEqual(offer.budgetMs);
-      // A late answer to the first attempt is none to the request.
+      // A late answer to the first attempt does not answer the request.
       answer(lost, offer);
       answer(other, second);
       const reply = InferReply.parse((await pending).json);
       expect(reply.placement.runnerId).toBe(other.runner.runnerId);
       expect(reply.requestId).toBe(second.requestId);
       expect(reply.faults).toMatchObject([{ code, action: "retried-elsewhere" }]);
-      // What the refusal taught is set right for the next test.
+      // Corrects what the edge learned from the refusal, for the next test.
       const repair = at(lost, { onMiss: "best-effort" });
       await answerNext(lost);
       await repair;
@@ -315,7 +315,7 @@ describe("the history", () => {
   });
 });
 
-// Last: what was answered late is learnt from.
+// Last: late answers change the predictions.
 describe("a runner that is drained under a request", () => {
   it("answers it, and gets no other", async () => {
     const pending = infer();

@@ -32,14 +32,14 @@ const pointsOf = async (series: { id: string } | undefined) =>
   series === undefined ? [] : (await callEdge("GET", `/v1/history/points?series=${series.id}`)).json.points;
 const refusalsOf = async (code: string) => pointsOf((await seriesOf(`refused.${code}`))[0]);
 
-/** Comes back with or without a listener. */
+/** Reconnects with or without a listener. */
 async function connect(direct?: { url: string }): Promise<void> {
   scripted = await ScriptedRunner.connect(runner);
   scripted.send({ type: "hello", capabilities: { ...capabilities, ...(direct && { direct }) }, running: [] });
   await scripted.next("welcome");
 }
 
-/** Whether the MAC of a ticket is right for a secret. */
+/** True if the MAC of a ticket is right for a secret. */
 async function verify(ticket: string, secret: string): Promise<boolean> {
   const split = splitTicket(ticket);
   if (split === null) return false;
@@ -123,7 +123,7 @@ describe("a ticket", () => {
   });
 });
 
-describe("what a runner tells of direct requests", () => {
+describe("a runner's reports of direct requests", () => {
   const times = { queueMs: 0.1, uploadMs: 0.2, computeMs: 0.3, readbackMs: 0.4 };
   it("enters the history as requests do, the total by the runner's clock, and the edge's parts not at all", async () => {
     const { placement } = Ticket.parse((await ask()).json);
@@ -143,7 +143,7 @@ describe("what a runner tells of direct requests", () => {
     const clocks = [...(await seriesOf("edgeMs")), ...(await seriesOf("linkMs"))].map(({ clock }) => clock);
     // The link's is the calibration's.
     expect(clocks).toEqual(["runner-wall"]);
-    // A refusal at once took no time of the model's, and either is counted by its reason.
+    // An immediate refusal needed no time of the model; both are counted by reason.
     expect(await pointsOf((await seriesOf("totalMs"))[0])).toMatchObject([{ count: 2, min: 1.5, max: 50 }]);
     for (const code of ["budget-exceeded", "device-lost"]) expect(await refusalsOf(code)).toMatchObject([{ count: 1 }]);
   });

@@ -34,7 +34,7 @@ beforeEach(async () => {
   versionId = (await callEdge("POST", `/v1/models?name=${name}`, { body: network(), headers: octets })).json.version.id;
 });
 
-/** A network of so many inputs; another `weight` is another file. */
+/** A network with this many inputs; another `weight` is another file. */
 function network(inputs = 4, weight = 0.5 + models): Uint8Array<ArrayBuffer> {
   const weights = new Float32Array(inputs * 2).fill(weight);
   const layers = [{ inputs, outputs: 2, weights, bias: new Float32Array(2) }];
@@ -48,12 +48,12 @@ async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 const putData = (body: Uint8Array, path = `/v1/models/${name}/versions/1/data`) =>
   callEdge("PUT", path, { body, headers: octets });
-/** By this test's runner alone: jobs of other tests may wait for anybody. */
+/** For this test's runner alone: jobs of other tests may wait for any runner. */
 const compress = (body: object = {}) =>
   callEdge("POST", `/v1/models/${name}/variants`, { body: { recipe: int8, runnerId: runner.runnerId, ...body } });
 const readVersion = async () => (await callEdge("GET", `/v1/models/${name}`)).json.versions[0];
 
-/** The next offer of a compression; calibrations come to nothing. */
+/** The next offer of a compression; calibrations fail. */
 async function nextOffer(): Promise<Offer> {
   for (;;) {
     const offer = await scripted.next("offer");

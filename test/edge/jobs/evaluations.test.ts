@@ -66,12 +66,12 @@ beforeEach(async () => {
   const hello = { ...capabilities, kernels: [], environments: [announced] };
   scripted.send({ type: "hello", capabilities: hello, running: [] });
   await scripted.next("welcome");
-  // Who comes back that often is locked out.
+  // A runner that reconnects this often is locked out.
   await callEdge("POST", `/v1/runners/${runnerId}/resume`);
 });
 afterAll(() => callEdge("DELETE", `/v1/runners/${runnerId}`));
 
-/** The next evaluation that is offered; calibrations of the models are not this test's. */
+/** The next offered evaluation; calibrations of the models belong to other tests. */
 async function nextEvaluation(): Promise<Offer & { spec: EvaluationSpec }> {
   for (;;) {
     const offer = await scripted.next("offer");
@@ -81,7 +81,7 @@ async function nextEvaluation(): Promise<Offer & { spec: EvaluationSpec }> {
   }
 }
 
-/** Plays a runner's part: so many episodes with these returns for each member, and what they come to. */
+/** Acts as a runner: this many episodes with these returns for each member, and their statistics. */
 async function finish({ lease, spec }: Offer & { spec: EvaluationSpec }, returnOf: (episode: number) => number) {
   const count = spec.entrants.reduce((sum, { members }) => sum + members, 0) * spec.episodes;
   const file = createEpisodesFile(count);

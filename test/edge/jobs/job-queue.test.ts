@@ -83,7 +83,7 @@ describe("a job", () => {
     expect((await readJob(fast.id)).state).toBe("queued");
   });
 
-  it("is not held up by older ones that nobody can take, however many they are", async () => {
+  it("is not held up by older ones that no runner can take, however many they are", async () => {
     const { scripted } = await newOnlineRunner();
     await runInDurableObject(queueStub(), (_, { storage }) => {
       const store = new JobStore(storage.sql);
@@ -161,7 +161,7 @@ describe("a result whose run was stored before its lease ended", () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     const first = await scripted.next("offer");
-    // The run gets through, its points do not.
+    // The run is stored, its points are not.
     const statements = { done: 0 };
     const heal = await troubleDatabase(queueStub(), (run) =>
       statements.done++ === 0 ? run() : Promise.reject(new Error("away")),
@@ -343,7 +343,7 @@ describe("a lease", () => {
     expect(await readJob(id)).toMatchObject({ state: "queued", attempt: 1, problem: { code: "runner-lost" } });
   });
 
-  it("that nobody but a removed runner could take ends the job", async () => {
+  it("that only a removed runner could take ends the job", async () => {
     const { runnerId } = await newOnlineRunner();
     await callEdge("POST", `/v1/runners/${runnerId}/drain`);
     const { id } = await submitJob({ runnerId });
@@ -375,7 +375,7 @@ describe("a benchmark whose runner was lost", () => {
     })),
   };
 
-  it("tells that another device ran it: by its events, its attempt, its runner and its run", async () => {
+  it("names the other device that ran it: by its events, its attempt, its runner and its run", async () => {
     const lost = await newOnlineRunner();
     const { id } = await submitJob();
     const { lease } = await lost.scripted.next("offer");

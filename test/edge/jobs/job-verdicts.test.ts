@@ -39,7 +39,7 @@ async function storeJob(kind: string, result: JobResult | null): Promise<string>
   return id;
 }
 
-it("a list of jobs tells the verdict of those that judge, and null of others", async () => {
+it("a list of jobs has the verdict of those that judge, and null for others", async () => {
   const wanted = new Map([
     [await storeJob("validation", validationResult()), "fail"],
     [await storeJob("validation", validationResult({ verdict: "insufficient" })), "insufficient"],

@@ -43,7 +43,7 @@ describe("submitting", () => {
     expect((await callEdge("GET", reply.headers.get("location") ?? "")).json).toEqual(reply.json);
   });
 
-  it("tells which key submitted a job, and lists what one did", async () => {
+  it("shows which key submitted a job, and lists the jobs of one", async () => {
     const { id, secret } = await createKey(["submit"]);
     const mine = await callEdge("POST", "/v1/jobs", { body: triad, key: secret });
     expect(mine.json.submittedBy).toBe(id);

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await scripted.next("jobSettled");
 });
 
-/** Submits a job and gives its spec, as it was offered; the runner gives it up. */
+/** Submits a job and returns its spec as offered; the runner gives it up. */
 async function specOf(changes: object): Promise<OptimisationSpec> {
   expect((await submit(changes)).status).toBe(202);
   const { lease, spec } = await scripted.next("offer");
@@ -131,7 +131,7 @@ describe("an optimisation that is submitted", () => {
   });
 });
 
-/** Runs a job on the scripted runner, and gives it as it ended. */
+/** Runs a job on the scripted runner, and returns its end. */
 async function run(changes: object, answer: (spec: OptimisationSpec) => OptimisationResult): Promise<Job> {
   const { json } = await submit(changes);
   const offer = await scripted.next("offer");
@@ -142,7 +142,7 @@ async function run(changes: object, answer: (spec: OptimisationSpec) => Optimisa
 }
 
 describe("an optimisation that ended", () => {
-  it("makes what was applied the placement's configuration, and tells its runner", async () => {
+  it("makes the applied candidate the placement's configuration, and sends it to its runner", async () => {
     const requirement = { metric: "latencyMs", percentile: 0.99, atMost: 10 } as const;
     const verdict = {
       requirement,

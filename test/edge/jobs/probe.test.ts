@@ -6,7 +6,7 @@ import { benchmarkResult } from "../stack/samples.ts";
 
 const submit = (body: object) => callEdge("POST", "/v1/jobs", { body: { kind: "probe", ...body } });
 
-/** Of the device that the sample results are of. */
+/** Device of the sample results. */
 const result: ProbeResult = {
   kind: "probe",
   ok: false,
@@ -18,7 +18,7 @@ const result: ProbeResult = {
 };
 
 describe("a probe", () => {
-  it("goes to a runner with the device that it names, and tells each claim", async () => {
+  it("goes to a runner with the device that it names, and reports each claim", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const { deviceKey } = result.environment;
     const job = await submit({ runnerId, deviceKey });

@@ -8,11 +8,11 @@ import { countRuns, linkStub, newRunner, queueStub, readEvents, readJob, submitJ
 import { BOUND } from "../stack/runner-script.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 
-/** The queue itself with its database, two runners and their links, which are evicted at any time. */
+/** The queue itself with its database, two runners and their links, which may be evicted at any time. */
 
 interface Seen {
   readonly jobs: string[];
-  /** Every offer that a runner got, with whose it was. */
+  /** Every offer that a runner received, with its runner. */
   readonly offers: { site: Site; offer: Offer }[];
 }
 
@@ -37,7 +37,7 @@ function takeOffers(seen: Seen, sites: readonly Site[]): void {
 
 const isOffer = ({ type }: { type: string }) => type === "offer";
 
-/** Sends an outcome and tells whether the edge took it. */
+/** Sends an outcome and returns whether the edge accepted it. */
 async function settle({ scripted }: Site, { lease }: Offer, isWell: boolean): Promise<boolean> {
   if (isWell) scripted.succeed({ lease });
   else {
@@ -49,7 +49,7 @@ async function settle({ scripted }: Site, { lease }: Offer, isWell: boolean): Pr
   return settled.stored;
 }
 
-/** Leaves, which is held against nobody, and connects without any job. */
+/** Disconnects, which does not count against a runner, and reconnects without any job. */
 async function comeBack(site: Site, closed: () => void): Promise<void> {
   site.scripted.socket.close(1000, "cut");
   await site.scripted.nextClose();
@@ -81,7 +81,7 @@ const commands: fc.Arbitrary<Command>[] = [
         const before = await readJob(given.offer.lease.jobId);
         const latest = offers.findLast(({ offer }) => offer.lease.jobId === before.id);
         const stored = await settle(given.site, given.offer, isWell);
-        // An older lease than the last that is known ends nothing.
+        // A lease older than the last known one ends nothing.
         if (latest !== given) {
           expect(stored).toBe(false);
           if (ENDED.has(before.state)) expect(await readJob(before.id)).toEqual(before);
@@ -120,7 +120,7 @@ const commands: fc.Arbitrary<Command>[] = [
   ),
 ];
 
-/** Ends well whatever is offered, until all that was accepted has ended. */
+/** Ends every offer well, until all accepted jobs have ended. */
 async function finishAll(sites: Site[], seen: Seen): Promise<void> {
   for (const each of sites) await comeBack(each, () => takeOffers(seen, sites));
   await vi.waitFor(
@@ -161,7 +161,7 @@ describe("the queue", () => {
             expect(epochs.toSorted((a, b) => a - b)).toEqual([...new Set(epochs)].toSorted((a, b) => a - b));
           }
         }),
-        // A shrunk one would be run against what the failed ones left.
+        // A shrunk case would run on the state that the failed ones left.
         { numRuns: 10, seed: 20_261_121, endOnFailure: true },
       );
     },

@@ -29,7 +29,7 @@ async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** A policy of so many inputs; another `weight` is another file. */
+/** A policy with this many inputs; another `weight` is another file. */
 function policyFile(inputs = 4, weight = 0.5): Uint8Array<ArrayBuffer> {
   const layers = [
     { inputs, outputs: 2, weights: new Float32Array(inputs * 2).fill(weight), bias: new Float32Array(2) },
@@ -37,7 +37,7 @@ function policyFile(inputs = 4, weight = 0.5): Uint8Array<ArrayBuffer> {
   return writeOnnxMlp({ name: "balance", input: "observation", output: "logits", layers });
 }
 
-/** The next offer of this kind; other jobs, such as calibrations of what was published before, come to nothing. */
+/** The next offer of this kind; other jobs fail, such as calibrations of earlier publications. */
 async function nextOffer(kind: string): Promise<Offer> {
   for (;;) {
     const offer = await scripted.next("offer");
@@ -254,7 +254,7 @@ describe("the learning curve of a training", () => {
     }
   });
 
-  it("grows while it runs, and tells a generation once that a later attempt went through again", async () => {
+  it("grows while it runs, and reports a generation once that a later attempt went through again", async () => {
     await submit();
     const { lease } = await nextOffer("training");
     for (const [generation, fresh] of [

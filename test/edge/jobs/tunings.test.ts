@@ -16,7 +16,7 @@ beforeEach(async () => {
   runner = await newOnlineRunner();
 });
 
-/** A tuning of its own for each test, whose bucket nobody else has. */
+/** A separate tuning for each test, in a bucket of its own. */
 let buckets = 1;
 function ownTuning(changes: Partial<TuningResult["tuning"]> = {}): TuningResult {
   const { tuning: sample, environment: here, ...result } = tuningResult();
@@ -86,7 +86,7 @@ describe("a tuning job", () => {
       runner.scripted.succeed(await runner.scripted.next("offer"), { ...ownTuning(wrong), environment });
       await runner.scripted.next("jobSettled");
       expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
-      // Else it would be in quarantine after some of them.
+      // Otherwise it would be in quarantine after some of them.
       expect((await callEdge("POST", `/v1/runners/${runner.runnerId}/resume`)).status).toBe(200);
     }
   });
@@ -168,7 +168,7 @@ describe("what a tuning found", () => {
 });
 
 describe("a second runner", () => {
-  it("is told by id what the first one found, with its own credential", async () => {
+  it("gets the first one's result by id, with its own credential", async () => {
     const result = ownTuning();
     await finish(result);
     const second = await newRunner();
@@ -178,7 +178,7 @@ describe("a second runner", () => {
     expect(reply.json).toEqual({ tuning: result.tuning, trials: result.trials });
   });
 
-  it("is told where nobody knows, and refused without a credential", async () => {
+  it("gets a clear answer where there is none, and is refused without a credential", async () => {
     const path = `/v1/link/tunings/${missingId.tuning}`;
     expect(problemOf(await callEdge("GET", path, { key: runner.credential })).code).toBe("not-found");
     expect(problemOf(await callEdge("GET", path, { key: null })).code).toBe("unauthorized");

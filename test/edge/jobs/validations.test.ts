@@ -127,7 +127,7 @@ async function run(changes: object, result: (spec: ValidationSpec) => Validation
   return (await callEdge("GET", `/v1/jobs/${json.id}`)).json;
 }
 
-/** What the runner would send to a spec. */
+/** Result of a runner for a spec. */
 const answer = (spec: ValidationSpec, changes: Partial<ValidationResult> = {}) => ({
   ...answerValidation(spec),
   ...changes,

@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 
 describe("an archive", () => {
-  it("tells of itself what its elites are", async () => {
+  it("describes its elites", async () => {
     const { json } = await callEdge("GET", `/v1/archives/${archive.id}`);
     expect(json).toEqual(archive);
     const scores = { filled: 4, coverage: 0.5, qdScore: 2.75, offset: -1, best: 0 };
@@ -151,7 +151,7 @@ describe("pruning", () => {
   it.each([
     ["float16", 2 ** -12],
     ["int8", 0.5 / 127],
-  ] as const)("makes genomes smaller as %s, and tells by how much they are off", async (format, bound) => {
+  ] as const)("makes genomes smaller as %s, and reports their error", async (format, bound) => {
     const { json } = await prune(archive.id, { genomes: format });
     const { genomes } = await download(json.id);
     let largest = 0;

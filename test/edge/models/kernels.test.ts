@@ -38,7 +38,7 @@ async function submitted(body: object, sent: Sent = {}) {
   return reply.json;
 }
 
-/** Runs a job of a kernel on a scripted runner, which says what a test wants. */
+/** Runs a job of a kernel on a scripted runner, with the result that a test wants. */
 async function run(scripted: ScriptedRunner, kernel: string, changes: Partial<BenchmarkResult> = {}): Promise<void> {
   await submitJob({ kernel });
   const offer = await scripted.next("offer");
@@ -47,7 +47,7 @@ async function run(scripted: ScriptedRunner, kernel: string, changes: Partial<Be
   expect(await scripted.next("jobSettled")).toMatchObject({ stored: true });
 }
 
-/** Takes the check of a new kernel off the runner's hands. */
+/** Passes the check of a new kernel for the runner. */
 async function passCheck(scripted: ScriptedRunner, kernel: string, changes: Partial<BenchmarkResult> = {}) {
   const offer = await scripted.next("offer");
   scripted.succeed(offer, { ...benchmarkResult(), kernel, variant: "submitted", wallMs: samples(9), ...changes });
@@ -341,7 +341,7 @@ describe("a job of a submitted kernel", () => {
     expect(problemOf(await callEdge("DELETE", `/v1/kernels/${reference.id}`)).code).toBe("conflict");
   });
 
-  it("tells by the kernel's record what is wrong with it, until a run is right", async () => {
+  it("shows in the kernel's record what is wrong with it, until a run is right", async () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitted(fresh(competitor));
     const fail = async (code: ProblemCode, detail: string) => {
@@ -453,7 +453,7 @@ describe("a leaderboard", () => {
     expect(ofRival.json.boards).toHaveLength(1);
   });
 
-  it("tells each run's share of the roof on the board of the clock that it was told by", async () => {
+  it("shows each run's share of the roof on the board of the clock that it was measured by", async () => {
     const { scripted } = await newOnlineRunner();
     const roofline = {
       arithmeticIntensity: 2,
@@ -507,7 +507,7 @@ describe("a leaderboard", () => {
     const device = boards.find((candidate) => candidate.device.software)?.device.id;
     expect((await board(`shape=n=601&device=${device}`)).boards).toHaveLength(1);
     expect((await board("shape=n=601&clock=gpu-timestamp")).boards).toHaveLength(1);
-    // Timestamps that the result did not trust rank nobody.
+    // Timestamps that the result did not trust give no ranks.
     expect((await board("shape=n=602")).boards.map(({ clock }) => clock)).toEqual(["runner-wall"]);
   });
 

@@ -81,7 +81,7 @@ describe("a file that is checked", () => {
   const check = (body: Uint8Array, headers = { "content-type": "application/octet-stream" }) =>
     callEdge("POST", "/v1/models/check", { body, headers });
 
-  it("is told of and not kept", async () => {
+  it("is reported and not kept", async () => {
     const before = await countStored();
     const report = await check(lenet5);
     expect(report.status).toBe(200);
@@ -93,7 +93,7 @@ describe("a file that is checked", () => {
     expect(await countStored()).toEqual(before);
   });
 
-  it("has its problems told", async () => {
+  it("has its problems reported", async () => {
     const unpacked = new TextEncoder().encode("PK\u0003\u0004 a model inside");
     const report = await check(unpacked);
     expect(report.status).toBe(200);

@@ -22,7 +22,7 @@ const uploadVariant = (name: string, variant: string) =>
 const setRule = (name: string, body: unknown) => callEdge("PUT", `/v1/models/${name}/placement`, { body });
 const placementsOf = async (name: string) => (await callEdge("GET", `/v1/models/${name}/placements`)).json.items;
 
-/** Runners that owe a calibration of a version, or have one under way. */
+/** Runners that still have to calibrate a version, or are doing so. */
 async function owing(modelVersionId: string): Promise<string[]> {
   const { items } = (await callEdge("GET", "/v1/jobs?limit=200&kind=calibration")).json;
   const full = await Promise.all(items.map(async ({ id }: Job) => (await callEdge("GET", `/v1/jobs/${id}`)).json));
@@ -39,7 +39,7 @@ async function connect(runner: RegisteredRunner, own: Capabilities = capabilitie
   return { scripted, welcome: await scripted.next("welcome") };
 }
 
-/** Takes the calibration of a version, whatever else is offered before it. */
+/** Takes the calibration of a version, ignoring other offers before it. */
 async function calibrate(scripted: ScriptedRunner, result: CalibrationResult): Promise<void> {
   let offer = await scripted.next("offer");
   while (offer.model?.modelVersionId !== result.modelVersionId) offer = await scripted.next("offer");
@@ -149,7 +149,7 @@ describe("a model's placement", () => {
   });
 });
 
-describe("what a runner is told and owes", () => {
+describe("a runner's models and calibrations", () => {
   const gpu: Device = { ...capabilities.devices[1]!, key: "ort-gpu0", backends: ["ort-webgpu"] };
   const withGpu: Capabilities = { ...roomy, devices: [...capabilities.devices, gpu] };
 
@@ -182,7 +182,7 @@ describe("what a runner is told and owes", () => {
     expect(welcome.placed).toMatchObject([
       { modelVersionId: version.id, places: [{ deviceKey: "cpu", variant: "fp32" }] },
     ]);
-    // What failed was measured: it is not measured again with every connection.
+    // A failed placement was measured: it is not measured again with every connection.
     expect(await owing(version.id)).not.toContain(one!.runnerId);
   });
 

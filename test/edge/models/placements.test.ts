@@ -50,7 +50,7 @@ async function nextCalibration() {
   return offer;
 }
 
-/** What a calibration measured under a configuration: a millisecond for each row of a batch, up to so many. */
+/** Calibration of a configuration: a millisecond for each row of a batch, up to this many. */
 function measured(configuration: ServingConfiguration, serviceMs = 1): CalibrationResult {
   const result = calibrationResult(versionId);
   const sweep = [1, 2, 4].map((rows) => ({ rows, serviceMs: summarise([rows * serviceMs]) }));
@@ -97,7 +97,7 @@ describe("a placement", () => {
     expect(problemOf(await callEdge("GET", `/v1/placements/${missingId.placement}`)).code).toBe("not-found");
   });
 
-  it("is configured: stored, told to its runner, and measured anew under it", async () => {
+  it("is configured: stored, sent to its runner, and measured anew under it", async () => {
     const { id } = await placementOf();
     const configuration = { threads: CORES, maxRows: 4, maxInFlight: 8 };
     const { status, json, headers } = await configure(id, configuration);
@@ -111,10 +111,10 @@ describe("a placement", () => {
     expect(offer.model?.places).toEqual([{ deviceKey: "cpu", variant: "fp32", configuration }]);
     await settle(offer, measured(configuration));
     const { items } = (await callEdge("GET", `/v1/history/series?subject=${name}@1&metric=serviceMs`)).json;
-    // What several threads take is a series of its own: nobody is to be told that the model has become faster.
+    // Times with several threads are a separate series: no alert may claim that the model has become faster.
     const threads = items.map((each: { configuration: { threads?: number } }) => each.configuration.threads ?? 1);
     expect(threads.toSorted(byNumber)).toEqual([1, CORES, CORES, CORES]);
-    // It survives what measures it, and is in the next welcome.
+    // It survives its measurement, and is in the next welcome.
     expect(await placementOf()).toMatchObject({ id, configuration, sweep: [{ rows: 1 }, { rows: 2 }, { rows: 4 }] });
     const { placed } = await connect();
     expect(placed.find(({ modelVersionId }) => modelVersionId === versionId)?.places).toMatchObject([
@@ -130,19 +130,19 @@ describe("a placement", () => {
     const running = await nextCalibration();
     expect(running.lease.jobId).toBe(before.json.id);
     const configuration = { ...DEFAULT_CONFIGURATION, maxRows: 2 };
-    // The one that runs knows nothing of it: another is queued.
+    // The running one does not have it: another is queued.
     const { headers } = await configure(id, configuration);
     const anew = await nextCalibration();
     expect(headers.get("location")).toBe(`/v1/jobs/${anew.lease.jobId}`);
     expect(anew.lease.jobId).not.toBe(running.lease.jobId);
     await settle(running, measured(DEFAULT_CONFIGURATION, 9));
     expect((await placementOf()).sweep).toHaveLength(1);
-    // How many may be in flight changes nothing of what was measured.
+    // The limit in flight does not affect the measurements.
     await settle(anew, measured({ ...configuration, maxInFlight: 3 }, 2));
     expect(await placementOf()).toMatchObject({ configuration, sweep: [{ serviceMs: { p50: 2 } }, {}, {}] });
   });
 
-  it("is told its configuration when it comes back, and is measured then", async () => {
+  it("gets its configuration when it comes back, and is measured then", async () => {
     const { id } = await placementOf();
     scripted.socket.close();
     await vi.waitFor(async () => {
@@ -152,7 +152,7 @@ describe("a placement", () => {
     const configuration = { ...DEFAULT_CONFIGURATION, maxInFlight: 1 };
     const first = await configure(id, configuration);
     expect(first.status).toBe(202);
-    // One calibration is enough, however often it is said.
+    // One calibration is enough, however often it is requested.
     expect((await configure(id, configuration)).headers.get("location")).toBe(first.headers.get("location"));
     const { placed } = await connect();
     expect(placed.find(({ modelVersionId }) => modelVersionId === versionId)?.places).toMatchObject([
@@ -203,7 +203,7 @@ describe("a placement", () => {
     expect(applied).toMatchObject({ id, configuration, validated, linkMs, sweep: found!.sweep, state: "eligible" });
     await applyConfiguration(db, id, { configuration, measured: found!, validated });
     expect(await findPlacement(db, id)).toEqual({ ...applied, updatedAt: expect.any(String) });
-    // The same configuration again leaves what was validated under it; another one does not.
+    // The same configuration again keeps its validation; another one does not.
     expect((await configure(id, configuration)).json.validated).toEqual(validated);
     expect((await configure(id, { ...configuration, maxRows: 2 })).json).toMatchObject({ validated: null });
     expect(await applyConfiguration(db, missingId.placement, { configuration, measured: null, validated })).toBeNull();
@@ -211,7 +211,7 @@ describe("a placement", () => {
 });
 
 describe("a request that names its placement", () => {
-  it("gets that one, or is told that there is no such", async () => {
+  it("gets that one, or an error where there is none", async () => {
     const { id } = await placementOf();
     const pending = infer({ placementId: id });
     const { offer } = await scripted.nextInfer();
@@ -225,7 +225,7 @@ describe("a request that names its placement", () => {
     expect(pointersOf(await infer({ placementId: "plc_x" }))).toEqual(["#/placementId"]);
   });
 
-  it("is told that it is overloaded where its runner says that as many are in flight as may be", async () => {
+  it("is refused as overloaded where its runner reports that the limit in flight is reached", async () => {
     const { id } = await placementOf();
     // An edge that has just looked for a model looks again a moment later.
     await vi.waitFor(async () =>

@@ -133,7 +133,7 @@ describe("the plot of a run", () => {
 });
 
 describe("the sweep of a placement", () => {
-  it("tells knee, memory, the largest safe batch of the machine, and what to take", async () => {
+  it("names knee, memory, the largest safe batch of the machine, and the recommendation", async () => {
     await recordHello(openProject(mainEnv), runnerId, capabilities);
     const [placement] = await placeModel("swept");
     const { json } = await callEdge("GET", `/v1/placements/${placement?.id}/sweep`, { key: reader });

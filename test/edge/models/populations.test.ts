@@ -24,7 +24,7 @@ function upload(body: Uint8Array, query: Record<string, string> = {}): Promise<R
   return callEdge("POST", `/v1/populations?${new URLSearchParams(query).toString()}`, { body, headers: typed });
 }
 
-/** The rows of a population as they are kept. */
+/** Stored rows of a population. */
 async function readRows({ id, offsetBytes, sizeBytes }: Population): Promise<number[]> {
   const file = await (await fetchEdge("GET", `/v1/populations/${id}/file`)).arrayBuffer();
   expect(file.byteLength).toBe(sizeBytes);

@@ -36,7 +36,7 @@ describe("an item memory", () => {
 
   it("begins a part where the keys of the last would exceed what the database takes", async () => {
     await create("wordy", 1);
-    // A control character is six bytes of JSON: a request of these alone exceeds what further ones may join.
+    // A control character is six bytes of JSON: a request of these alone exceeds the limit for joining others.
     const items = (from: string) =>
       Array.from({ length: LIMITS.hrrSymbols }, (_, at) => ({
         key: `${from}${at}`.padEnd(256, "\u0001"),

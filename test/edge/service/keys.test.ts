@@ -6,7 +6,7 @@ import type { Key } from "../../../src/protocol/service/key.ts";
 import { callEdge, createKey, problemOf } from "../stack/edge-client.ts";
 
 describe("the table", () => {
-  it("lets nobody change anything with a key for reading, and is open to all in five places", () => {
+  it("allows no change with a key for reading, and is open to all in five places", () => {
     const table = Object.entries<Endpoint>(endpoints as never).map(
       ([name, { method, access, isOperators = false }]) => ({
         name,

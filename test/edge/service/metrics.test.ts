@@ -40,7 +40,7 @@ function outcome(told: Partial<RequestOutcome> & Pick<RequestOutcome, "subject">
   };
 }
 
-/** Hands outcomes to a link and waits until the database has them. */
+/** Passes outcomes to a link and waits until the database has them. */
 async function record(name: string, outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
   await linkStub(name).record(outcomes);
   await vi.waitFor(async () => {
@@ -167,7 +167,7 @@ describe("metrics of requests", () => {
 });
 
 describe("latencies that are too many to add up", () => {
-  it("are left out as a whole, and that is told", async () => {
+  it("are left out as a whole, which is reported", async () => {
     const subject = "crowded@1";
     await record("crowded", [outcome({ subject })]);
     const labels = { model: subject };
@@ -194,7 +194,7 @@ describe("latencies that are too many to add up", () => {
 });
 
 describe("metrics of the fleet", () => {
-  it("tell what each runner said last, and of those that are away only that they are", async () => {
+  it("hold each runner's last report, and only the state of those that are away", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const away = await newRunner();
     const devices = [device({ busyShare: 0.5, waiting: 3, restarts: 2 })];
@@ -220,7 +220,7 @@ describe("metrics of the fleet", () => {
     expect(valueOf(families, "millrace_metrics_silent_links")).toBe(0);
   });
 
-  it("leave out what a link that fails would have told, and count it", async () => {
+  it("leave out the report of a link that fails, and count it", async () => {
     const { runnerId } = await newOnlineRunner();
     const get = env.RUNNER_LINK.get.bind(env.RUNNER_LINK);
     vi.spyOn(env.RUNNER_LINK, "get").mockImplementation((id) => {

@@ -6,7 +6,7 @@ import { QUEUE_MIGRATIONS } from "../../../src/edge/queue/queue-tables.ts";
 import { migrateObject, type ObjectMigration } from "../../../src/edge/store/migrate-object.ts";
 import { linkStub, newOnlineRunner, queueStub, readJob, submitJob } from "../stack/queue-client.ts";
 
-/** An object of its own, whose tables a test makes as it likes. */
+/** A new object, whose tables a test creates. */
 function inFreshObject<Value>(work: (storage: DurableObjectStorage) => Value): Promise<Value> {
   const stub = env.JOB_QUEUE.get(env.JOB_QUEUE.newUniqueId());
   return runInDurableObject(stub, (_, { storage }) => {

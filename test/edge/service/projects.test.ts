@@ -142,7 +142,7 @@ describe("a runner", () => {
     const [mine, theirs] = [await openTenant(), await openTenant()];
     await theirs.post(`/v1/runners/${theirs.runner.runnerId}/drain`);
     const { id } = await theirs.post("/v1/jobs", BENCHMARK);
-    // What is its own comes at once, though the other job came before.
+    // Its own job comes at once, though the other one was earlier.
     const { id: own } = await mine.post("/v1/jobs", BENCHMARK);
     const first = await mine.scripted.next("offer");
     expect(first.lease.jobId).toBe(own);
@@ -156,7 +156,7 @@ describe("a runner", () => {
     expect((await mine.scripted.next("jobSettled")).stored).toBe(true);
     const { runId } = await theirs.get(`/v1/jobs/${id}`);
     expect((await theirs.get(`/v1/runs/${runId}`)).jobId).toBe(id);
-    // Who lent the runner does not see what it was lent for.
+    // The lender of a runner does not see its use.
     expect(problemOf(await callEdge("GET", `/v1/runs/${runId}`, { key: mine.key })).code).toBe("not-found");
     await mine.post(`/v1/runners/${mine.runner.runnerId}/unshare`);
   });
@@ -183,12 +183,12 @@ describe("a project that is closed", () => {
     expect(await other.get(`/v1/runners/${other.runner.runnerId}`)).toMatchObject({ state: "online" });
   });
 
-  it("has its jobs cancelled, whoever would do them", async () => {
+  it("has its jobs cancelled, whichever runner would do them", async () => {
     const [doomed, other] = [await openTenant(), await openTenant()];
     await other.post(`/v1/runners/${other.runner.runnerId}/share`);
     const jobs: string[] = [];
     for (const { runner } of [doomed, other]) {
-      // One is under work, one waits for that to end.
+      // One is running, one waits for its end.
       for (let count = 0; count < 2; count++) {
         const { id } = await doomed.post("/v1/jobs", { ...BENCHMARK, runnerId: runner.runnerId });
         jobs.push(id);

@@ -111,7 +111,7 @@ describe("a key's rotation", () => {
   const works = async (key: string) => (await callEdge("GET", "/v1/runners", { key })).status === 200;
   const rotate = (id: string, body: object = {}) => callEdge("POST", `/v1/keys/${id}/rotate`, { body });
 
-  it("lets both secrets in for a while, so that nobody stands before a closed door", async () => {
+  it("accepts both secrets for a while, so that no caller is locked out", async () => {
     const { id, secret } = await createKey(["read"]);
     const { json, status } = await rotate(id);
     expect(status).toBe(200);
@@ -140,7 +140,7 @@ describe("a key's rotation", () => {
     expect(problemOf(await rotate(createId("key"))).code).toBe("not-found");
   });
 
-  it("tells when a key was used", async () => {
+  it("shows when a key was used", async () => {
     const { id, secret } = await createKey(["read"]);
     await callEdge("GET", "/v1/runners", { key: secret });
     const { items } = (await callEdge("GET", "/v1/keys")).json;
@@ -151,7 +151,7 @@ describe("a key's rotation", () => {
 describe("the audit log", () => {
   const read = async (query: string) => (await callEdge("GET", `/v1/audit?${query}`)).json;
 
-  it("has what an administrator did, by whom and how it ended, newest first", async () => {
+  it("has every administrator's act, its author and its outcome, newest first", async () => {
     const { id, secret } = await createKey(["admin"]);
     const { runnerId } = await registerRunner();
     await callEdge("POST", `/v1/runners/${runnerId}/drain`, { key: secret });

@@ -123,7 +123,7 @@ describe("an export", () => {
     await env.DB.prepare("delete from profiles").run();
   });
 
-  it("and an import keep the history from being tended; an export that nobody reads lapses", async () => {
+  it("and an import keep the history from being tended; an unread export lapses", async () => {
     await addSeries();
     await env.DB.prepare(`${insertPoint} values (1, 5, 'new', 1, 1, 1, 1, '1:1:1')`).run();
     const rolledSeq = () => env.DB.prepare("select rolled_seq as seq from history_state").first<{ seq: number }>();

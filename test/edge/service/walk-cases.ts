@@ -4,8 +4,8 @@ import { oipEndpoints } from "../../../src/protocol/inference/oip.ts";
 import { missingId } from "../stack/edge-client.ts";
 
 /**
- * A request that is well-formed and yet has no effect: its ids are of nothing. Every field of `body`
- * and `query` is walked; `unknown` is the status of the request as it stands.
+ * A request that is well-formed and yet has no effect: its ids name nothing. Every field of `body` and `query` is
+ * walked; `unknown` is the status of the unchanged request.
  */
 export interface WalkCase {
   readonly path: string;
@@ -13,7 +13,7 @@ export interface WalkCase {
   readonly body?: unknown;
   readonly mediaType?: string;
   readonly unknown?: number | readonly number[];
-  /** Whether it tells what is wrong with a body as its answer. */
+  /** True if its answer is a report of a body's mistakes. */
   readonly reports?: boolean;
 }
 

@@ -16,8 +16,8 @@ import {
 import { listWalk, type WalkCase, walkCases } from "./walk-cases.ts";
 
 /**
- * Every endpoint of the table, given what it must refuse. What is sent follows from the table; only
- * a sample of a valid request is written down for each (walk-cases.ts).
+ * Every endpoint of the table with everything that it must refuse. The requests follow from the table; only a sample of
+ * a valid request is written for each (walk-cases.ts).
  */
 
 const TEN_MEGABYTES = 10_000_000;
@@ -35,7 +35,7 @@ function refused(reply: Reply, status: number | readonly number[], pointer?: str
   if (pointer !== undefined) expect(problem.errors?.map((error) => error.pointer)).toContain(pointer);
 }
 
-/** Pointers into the body may name a field or what is inside of it. */
+/** Pointers into the body may name a field or a part of it. */
 function refusedField(reply: Reply, field: string): void {
   refused(reply, [400, 422]);
   const found = pointersOf(reply);
@@ -218,10 +218,10 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   const { body, rawBody, access } = endpoint;
   // Keys do not get as far as the body; edge-wasm.test.ts sends wrong ones as a runner.
   if (access === "runner") return;
-  // What is wrong with states depends on their pool: agent-pools.test.ts sends them to one.
+  // Checks of states depend on their pool: agent-pools.test.ts sends states to one.
   if (endpoint.path === endpoints.writeAgents.path) return;
   if (body === undefined && rawBody === undefined) {
-    // A body that nobody asked for does not get anything past the checks either.
+    // An unexpected body does not bypass the checks either.
     if (endpoint.method !== "get") refused(await send(endpoint, sample, { body: large }), 404);
     return;
   }

@@ -34,7 +34,7 @@ interface DataChanges {
   readonly metric?: string;
 }
 
-/** Data of a network that takes four numbers, called `observation`, and scores two classes. */
+/** Data of a network with four inputs, called `observation`, and scores of two classes. */
 export function dataFile(changes: DataChanges = {}): Uint8Array<ArrayBuffer> {
   const { rows = 12, inputs = 4, input = "observation", outputs = 2, metric = "accuracy" } = changes;
   const { labels = Array.from({ length: rows }, (_, row) => row % 2) } = changes;
@@ -49,7 +49,7 @@ export function dataFile(changes: DataChanges = {}): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** What a runner sends of an int8 variant of cartpole. */
+/** A runner's result for an int8 variant of cartpole. */
 export function compressionResult(
   changes: Pick<CompressionResult, "modelVersionId" | "variant" | "file"> & Partial<CompressionResult>,
 ): CompressionResult {

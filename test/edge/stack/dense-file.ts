@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** A tensor that stands in the file: floats, or the whole numbers of a shape. */
+/** A tensor in the file: floats, or the whole numbers of a shape. */
 export interface FileTensor {
   readonly dims: readonly number[];
   readonly floats?: readonly number[];
@@ -19,9 +19,9 @@ export interface FileNode {
 }
 
 export interface DenseFile {
-  /** Of the input `x`; -1 is free. */
+  /** Shape of the input `x`; -1 is free. */
   readonly input: readonly number[];
-  /** Of the output `y`; -1 is free. */
+  /** Shape of the output `y`; -1 is free. */
   readonly output: readonly number[];
   readonly nodes: readonly FileNode[];
   readonly tensors?: Readonly<Record<string, FileTensor>>;

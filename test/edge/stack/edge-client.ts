@@ -8,7 +8,7 @@ import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 export const ORIGIN = "http://edge.test";
 /** The bootstrap secret acts as an admin key. */
 export const ADMIN = env.BOOTSTRAP_SECRET;
-/** What works for the project of that key, for tests that go past the Worker. */
+/** Environment of that key's project, for tests that bypass the Worker. */
 export const mainEnv: ProjectEnv = { ...env, project: MAIN_PROJECT };
 
 export interface Sent {
@@ -24,7 +24,7 @@ export interface Reply {
   readonly json: any;
 }
 
-/** Sends a request to the Worker as an admin, unless told otherwise. */
+/** Sends a request to the Worker, by default as an admin. */
 export function fetchEdge(
   method: string,
   path: string,
@@ -84,7 +84,7 @@ export interface RegisteredRunner {
   readonly credential: string;
 }
 
-/** A runner of the project whose admin's `key` it is. */
+/** A runner in the project of the admin's `key`. */
 export async function registerRunner(name = "sample", key = ADMIN): Promise<RegisteredRunner> {
   const token = await createToken(undefined, key);
   return (await callEdge("POST", "/v1/runners", { key: null, body: { token, name } })).json;
@@ -137,7 +137,7 @@ const TABLES = [
   "job_artifacts",
 ];
 
-/** Rows of every table and objects in the bucket: tells whether anything was written. */
+/** Rows of every table and objects in the bucket: they show whether anything was written. */
 export async function countStored(): Promise<Record<string, number>> {
   const counts = await env.DB.batch<{ n: number }>(
     TABLES.map((table) => env.DB.prepare(`select count(*) as n from ${table}`)),
@@ -151,7 +151,7 @@ export async function countStored(): Promise<Record<string, number>> {
   };
 }
 
-/** For `toSorted` of statuses and versions. */
+/** Comparison for `toSorted` of statuses and versions. */
 export function byNumber(a: number, b: number): number {
   return a - b;
 }

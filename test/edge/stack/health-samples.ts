@@ -48,7 +48,7 @@ export function sensor(told: Partial<Sensor> = {}): Sensor {
   return { of: "cpu", ...unread, throttled: null, source: "sysfs", ...told };
 }
 
-/** Probes of these milliseconds, all of them in the backend unless it is said otherwise. */
+/** Probes of these milliseconds, by default all in the backend. */
 export function placement(serviceMs: readonly number[], computeMs: readonly number[] = serviceMs): PlacementHealth {
   const { modelVersionId, variant, deviceKey, backend, configuration } = expectation;
   return {
@@ -66,7 +66,7 @@ export function placement(serviceMs: readonly number[], computeMs: readonly numb
 
 export type ReportFields = Partial<Omit<HealthReport, "host">> & { readonly host?: Partial<HealthReport["host"]> };
 
-/** The report that comes as the `index`th; idle and well, unless it is said otherwise. */
+/** The report with this index; idle and healthy by default. */
 export function report(index: number, { host, ...told }: ReportFields = {}): HealthReport {
   return {
     at: new Date(START_MS + (index + 1) * SPAN_MS).toISOString(),

@@ -31,7 +31,7 @@ export const competitor = {
 
 const fill = { kind: "uniform", min: -1, max: 1 };
 
-/** Says itself what is right, by WGSL of its own. */
+/** Defines the correct result by its own WGSL. */
 export const ownReference = {
   ...competitor,
   name: "my-own",
@@ -40,7 +40,7 @@ export const ownReference = {
   reference: { kind: "wgsl", wgsl, passes },
 };
 
-/** Says itself what is right, by numbers. */
+/** Defines the correct result by numbers. */
 export const expecting = {
   ...competitor,
   name: "my-numbers",

@@ -1,4 +1,4 @@
-/** A series with its value, by the name that stands in its line. */
+/** A series with its value, by its full name. */
 export interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -20,8 +20,8 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads Prometheus' text format 0.0.4, or OpenMetrics where the text ends as that does, and is strict: throws where a
- * family is torn apart or not described, a series stands twice, or a histogram does not add up.
+ * Reads Prometheus' text format 0.0.4, or OpenMetrics where the text ends like it. It is strict: it throws where a
+ * family is split or has no description, a series appears twice, or a histogram does not add up.
  */
 export function parseMetrics(text: string): Map<string, ParsedFamily> {
   const isOpen = text.endsWith("# EOF\n");

@@ -1,4 +1,4 @@
-/** Files as NumPy 2.4.6 and safetensors 0.8.0 wrote them, in base64; what is in them tells the test. */
+/** Files as NumPy 2.4.6 and safetensors 0.8.0 wrote them, in base64; the test has their contents. */
 export const POPULATION_FILES = {
   npy: "k05VTVBZAQB2AHsnZGVzY3InOiAnPGY0JywgJ2ZvcnRyYW5fb3JkZXInOiBGYWxzZSwgJ3NoYXBlJzogKDMsIDQpLCB9ICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAAAAAAAAPgAAgD4AAMA+AAAAPwAAID8AAEA/AABgPwAAgD8AAJA/AACgPwAAsD8=",
   npy2: "k05VTVBZAgB0AAAAeydkZXNjcic6ICc8ZjQnLCAnZm9ydHJhbl9vcmRlcic6IEZhbHNlLCAnc2hhcGUnOiAoMywgNCksIH0gICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIAoAAAAAAAAAPgAAgD4AAMA+AAAAPwAAID8AAEA/AABgPwAAgD8AAJA/AACgPwAAsD8=",

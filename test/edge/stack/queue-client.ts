@@ -5,7 +5,7 @@ import type { Job, JobEvent } from "../../../src/protocol/jobs/job.ts";
 import { callEdge, fetchEdge, registerRunner, type RegisteredRunner } from "./edge-client.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
-/** Runners of one test: they are removed behind it and its jobs ended, so that no other test meets them. */
+/** Runners of one test: afterwards they are removed and its jobs ended, so that no other test meets them. */
 const registered: RegisteredRunner[] = [];
 afterEach(async () => {
   for (const state of ["queued", "leased"]) {

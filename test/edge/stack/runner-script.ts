@@ -12,7 +12,7 @@ import {
 import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
 import { benchmarkResult } from "./samples.ts";
 
-/** What the sockets of Node and of workerd have in common. */
+/** Common interface of the sockets of Node and workerd. */
 export interface ScriptSocket {
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
@@ -21,10 +21,10 @@ export interface ScriptSocket {
 
 type MessageOf<Type extends EdgeMessage["type"]> = Extract<EdgeMessage, { type: Type }>;
 
-/** How long and how often a test looks for what it waits for. */
+/** Time limit and interval of a test's polling. */
 export const BOUND = { timeout: 5_000, interval: 5 };
 
-/** A runner's end of a socket that does only what a test tells it. */
+/** A runner's end of a socket, driven by a test. */
 export class RunnerScript {
   readonly socket: ScriptSocket;
   readonly received: EdgeMessage[] = [];
@@ -48,7 +48,7 @@ export class RunnerScript {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Takes the first message of a type out of what was received, waiting for it within bounds. */
+  /** Takes the first received message of a type, waiting for it within bounds. */
   async next<Type extends EdgeMessage["type"]>(type: Type): Promise<MessageOf<Type>> {
     const index = await vi.waitFor(() => {
       const found = this.received.findIndex((message) => message.type === type);
@@ -58,7 +58,7 @@ export class RunnerScript {
     return this.received.splice(index, 1)[0] as MessageOf<Type>;
   }
 
-  /** Takes the first frame that was received, which asks for an inference. */
+  /** Takes the first received frame, which requests an inference. */
   async nextInfer(): Promise<{ offer: InferOffer; payload: Uint8Array }> {
     await vi.waitFor(() => expect(this.frames.length).toBeGreaterThan(0), BOUND);
     const decoded = decodeFrame(this.frames.shift() ?? new Uint8Array());

@@ -6,7 +6,7 @@ import type { MemoryReport } from "../../../src/protocol/fleet/memory.ts";
 import type { TuningResult } from "../../../src/protocol/jobs/tuning.ts";
 import { type Distribution, summarise } from "../../../src/stats/distribution/distribution.ts";
 
-/** Things of the protocol as a runner would send them, for tests in any runtime. */
+/** Objects of the protocol as a runner would send them, for tests in any runtime. */
 
 const cpu: Device = {
   key: "cpu",
@@ -113,7 +113,7 @@ export function benchmarkResult(wallMs: readonly number[] = [1, 2, 3]): Benchmar
   };
 }
 
-/** A stream that settled at two submissions in flight: its run leaves a rate, a share and a latency. */
+/** A stream that settled at two submissions in flight: its run has a rate, a share and a latency. */
 export function throughputResult(): ThroughputResult {
   const { kernel, variant, shape, dtype, correctness } = benchmarkResult();
   return {
@@ -146,7 +146,7 @@ export function throughputResult(): ThroughputResult {
   };
 }
 
-/** A search among three candidates of `triad`, of which one was wrong. */
+/** A search among three candidates of `triad`, one of them wrong. */
 export function tuningResult(bestMs: readonly number[] = [1, 1, 1]): TuningResult {
   const { fingerprint, deviceName, software } = environment;
   return {

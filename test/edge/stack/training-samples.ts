@@ -29,7 +29,7 @@ export const trainingInput = {
   algorithm: { name: "openes", population: 8 },
 } as const;
 
-/** What a runner sends of a training that solved it after ten generations. */
+/** A runner's result of a training that solved it after ten generations. */
 export function trainingResult(changes: Partial<TrainingResult> = {}): TrainingResult {
   const { network, algorithm } = TrainingSpec.parse(trainingInput);
   const { environment } = calibrationResult("").placements[0]!;

@@ -1,10 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import type { Env } from "../../../src/edge/config.ts";
 
-/** Runs each of an object's statements, inside of it: may throw, as a database that is away, or wait in polls. */
+/** Runs each of an object's statements, inside it: may throw, like an unreachable database, or wait in polls. */
 export type Trouble = (run: () => Promise<unknown>) => Promise<unknown>;
 
-/** Gives an object a database in trouble, until its eviction or a call of what this returns. */
+/** Gives an object a failing database, until its eviction or a call of the returned function. */
 export async function troubleDatabase(stub: DurableObjectStub, trouble: Trouble): Promise<() => Promise<void>> {
   const replace = (change: (db: D1Database) => D1Database) =>
     runInDurableObject(stub, (instance) => {

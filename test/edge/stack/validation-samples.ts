@@ -94,7 +94,7 @@ const server: ScenarioResult = {
   },
 };
 
-/** Two scenarios and three requirements, of which one passes, one fails and one cannot be told. */
+/** Two scenarios and three requirements: one passes, one fails and one is undecided. */
 export function validationResult(changes: Partial<ValidationResult> = {}): ValidationResult {
   return {
     kind: "validation",
@@ -198,7 +198,7 @@ const failedTrial: OptimisationTrial = {
   misses: [],
 };
 
-/** Six trials, of which the third is best and the last failed. */
+/** Six trials: the third is best and the last failed. */
 export function optimisationResult(changes: Partial<OptimisationResult> = {}): OptimisationResult {
   return {
     kind: "optimisation",

@@ -10,7 +10,7 @@ function bytesOf(url: string): Uint8Array<ArrayBuffer> {
 export const lenet5 = bytesOf(lenet5Url);
 export const cartpole = bytesOf(cartpoleUrl);
 
-/** The same network in other bytes: a field that no reader knows stands behind it. */
+/** The same network in other bytes: followed by a field that no reader knows. */
 export function variantOf(model: Uint8Array, seed: number): Uint8Array<ArrayBuffer> {
   const unknownField = [0xfa, 0x7f, 4, seed & 0xff, (seed >> 8) & 0xff, 0, 0];
   return Uint8Array.from([...model, ...unknownField]);

@@ -17,7 +17,7 @@ import {
 } from "./tenant-things.ts";
 import { trainingInput } from "../stack/training-samples.ts";
 
-/** What is put into an endpoint's path, and sent with it. */
+/** Parameters of an endpoint's path, and the request's content. */
 export interface TenantRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -27,15 +27,15 @@ export interface TenantRequest {
 
 type Ask = (things: Things) => TenantRequest;
 
-/** What a stranger gets who asks about another's things. */
+/** Answer to a stranger's request about another project's objects. */
 export type TenantCase =
-  /** The same as of things that there are not; the owner gets more. `blind` says why the owner cannot show it here. */
+  /** The same answer as for missing objects; the owner gets more. `blind` says why the owner cannot show it here. */
   | { readonly kind: "hidden"; readonly ask: Ask; readonly as?: "runner"; readonly blind?: string }
-  /** Something of the stranger's own under the same name, while the owner's stays as it is. */
+  /** An object of the stranger's own under the same name, while the owner's stays unchanged. */
   | { readonly kind: "own"; readonly ask: Ask }
   /** A refusal: it is for the operator alone. */
   | { readonly kind: "operators"; readonly ask: Ask }
-  /** Nothing of anybody's, for a reason. */
+  /** No project's object, for a reason. */
   | { readonly kind: "open"; readonly ask: Ask; readonly because: string };
 
 const hidden = (ask: Ask = () => ({}), blind?: string): TenantCase => ({
@@ -63,7 +63,7 @@ const ofSubject = (rest: Readonly<Record<string, string>> = {}) =>
   hidden(({ subject }) => ({ query: { subject, ...rest } }));
 const job = (ask: (things: Things) => object, blind?: string) => hidden((things) => ({ body: ask(things) }), blind);
 
-/** Too short for anybody: the owner learns of it, a stranger of no model. */
+/** Too short for any placement: the owner sees that, a stranger sees no model. */
 const BUDGET = { budgetMs: 0.1 };
 const inputs = { observation: { data: [[1, 2, 3, 4]] } };
 const observation: Tensor = { name: "observation", dtype: "float32", shape: [1, 4], bytes: new Uint8Array(16) };
@@ -78,9 +78,9 @@ const transfer: Ask = ({ transfer: id }) => ({ params: { id, table: "profiles" }
 
 /** A case, or several, for every endpoint of the table; one without fails by type and by test. */
 export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly TenantCase[]> = {
-  oipLive: open("tells that the edge answers"),
-  oipReady: open("tells that the edge answers"),
-  oipServer: open("tells of the server"),
+  oipLive: open("shows that the edge answers"),
+  oipReady: open("shows that the edge answers"),
+  oipServer: open("describes the server"),
   oipModel: ofModel(),
   oipModelVersion: ofModel(),
   oipModelReady: ofModel(),
@@ -89,9 +89,9 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   oipModelVersionStats: ofModel(),
   oipInfer: ofModel({ body: oipBody }),
   oipVersionInfer: ofModel({ body: oipBody }),
-  getHealth: open("tells that the edge answers"),
+  getHealth: open("shows that the edge answers"),
   readMetrics: operators(),
-  streamEvents: open("what it tells of others is listened for below"),
+  streamEvents: open("its events about others are tested below"),
 
   createProject: operators(() => ({ body: { name: "walnut-branch" } })),
   listProjects: operators(),
@@ -106,7 +106,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   listAuditEntries: hidden(),
 
   createRegistrationToken: own(() => ({ body: {} })),
-  registerRunner: open("the token tells the project", () => ({ body: { token: "mt_unknown", name: "walnut-runner" } })),
+  registerRunner: open("the token names the project", () => ({ body: { token: "mt_unknown", name: "walnut-runner" } })),
   listRunners: hidden(),
   getRunner: byId("runner"),
   getRunnerMemory: byId("offline"),
@@ -122,7 +122,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   unshareRunner: byId("offline"),
   rotateCredential: byId("offline"),
   removeRunner: byId("offline"),
-  connectRunner: open("its credential tells which runner it is"),
+  connectRunner: open("its credential names the runner"),
   downloadArtifact: fromRunner(({ modelDigest }) => ({ params: { digest: modelDigest } })),
   runAtEdge: fromRunner(({ modelVersion }) => ({ body: { modelVersionId: modelVersion, variant: "fp32", seed: 1 } })),
   linkInfer: fromRunner(({ model, placement }) => ({
@@ -150,7 +150,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   deleteRequirements: byName("requirements"),
 
   uploadModel: own(({ model }) => ({ query: { name: model }, body: networkFile(), headers: OCTETS })),
-  checkModel: open("tells of what was sent", () => ({ body: networkFile(), headers: OCTETS })),
+  checkModel: open("describes the sent file", () => ({ body: networkFile(), headers: OCTETS })),
   uploadVariant: ofModel({ query: { name: "half" }, body: networkFile(0.125), headers: OCTETS }),
   putVersionData: ofModel({ body: dataFile({ rows: 11 }), headers: OCTETS }),
   createVariant: ofModel({ body: { name: "small", recipe: { method: "int8" } } }),

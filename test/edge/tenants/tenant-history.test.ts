@@ -32,7 +32,7 @@ beforeAll(async () => {
   rule = made.json.id;
   mainSeries = await plant(key, around(10, 28));
   labSeries = await plant(key, [...around(10, 20), ...around(14, 8)], 0, "lab");
-  // Where messages go is met in the tests of webhooks.
+  // The tests of webhooks cover the receivers.
   vi.stubGlobal("fetch", () => Promise.resolve(new Response("ok")));
 });
 afterAll(() => vi.unstubAllGlobals());
@@ -105,7 +105,7 @@ describe("names", () => {
 });
 
 describe("an alert", () => {
-  it("is of its project, by the rules of that alone, and told to its webhooks alone", async () => {
+  it("is of its project, by the rules of that alone, and sent to its webhooks alone", async () => {
     const [ours, theirs] = hooks as [string, string];
     expect((await callEdge("GET", `/v1/history/thresholds/${rule}`)).status).toBe(404);
     await tend();
@@ -146,7 +146,7 @@ describe("an alert", () => {
   it("of what is wrong with a runner is of the runner's project", async () => {
     const runner = await registerRunner("ill", lab);
     const scripted = await ScriptedRunner.online(runner);
-    // A queue that refuses a fifth of what comes.
+    // A queue that refuses a fifth of its requests.
     const ill = { placements: [], devices: [device({ computeShare: 0.9, requests: 1_000, refused: 200 })] };
     for (const index of [0, 1, 2]) scripted.send({ type: "health", requestId: null, report: report(index, ill) });
     const path = `/v1/history/alerts?runner=${runner.runnerId}`;

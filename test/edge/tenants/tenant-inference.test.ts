@@ -73,7 +73,7 @@ const oip = ({ secret: key, input }: Side, model: string) =>
   });
 const codeOf = async (side: Side, changes: object) => problemOf(await infer(side, changes)).code;
 
-/** Answers what a side's runner is asked, which is about its own model. */
+/** Answers a side's runner's request, which is about its own model. */
 async function answer({ scripted, output, versionId }: Side): Promise<InferOffer> {
   const { offer } = await scripted.nextInfer();
   expect(offer.modelVersionId).toBe(versionId);

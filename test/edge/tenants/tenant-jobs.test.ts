@@ -36,7 +36,7 @@ afterEach(async () => {
   for (const { id, key } of open.splice(0)) await callEdge("DELETE", `/v1/runners/${id}`, { key });
 });
 
-/** An online runner of whoever has the key. */
+/** An online runner of the key's project. */
 async function newRunnerOf(key: string, shared = false) {
   const runner = await registerRunner("sample", key);
   open.push({ id: runner.runnerId, key });
@@ -79,7 +79,7 @@ describe("a job", () => {
     expect(items.length).toBeGreaterThan(0);
     expect((await callEdge("GET", `/v1/history/points?series=${items[0].id}`)).status).toBe(404);
 
-    // The stream tells the operator's project of its own jobs; nothing of the lab's stands before that.
+    // The operator's project sees its own jobs in the stream, and nothing of the lab's before them.
     const { runnerId } = await newRunnerOf(ADMIN);
     const { id: own } = await submit(ADMIN, { runnerId });
     const told = await readAllUntil(changes, own);
@@ -266,7 +266,7 @@ describe("what live requests left", () => {
   });
 });
 
-/** All that a stream tells until it holds this text. */
+/** The stream's content until it contains this text. */
 async function readAllUntil(response: Response, text: string): Promise<string> {
   let told = "";
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -75,7 +75,7 @@ export async function episodesOf(tenant: Tenant, offer: Offer): Promise<Evaluati
   };
 }
 
-/** A validation of what was asked for. */
+/** A validation of the offered spec. */
 export function validationOf({ spec }: Offer): ValidationResult {
   if (spec.kind !== "validation") throw new Error(`a job ${spec.kind} validates nothing`);
   const { subject, modelVersionId = null, placementId = null } = spec;
@@ -83,7 +83,7 @@ export function validationOf({ spec }: Offer): ValidationResult {
   return validationResult({ subject, modelVersionId, place: { ...place, placementId } });
 }
 
-/** A search over what was asked for. */
+/** A search over the offered spec. */
 export function optimisationOf({ spec }: Offer): OptimisationResult {
   if (spec.kind !== "optimisation") throw new Error(`a job ${spec.kind} optimises nothing`);
   return optimisationResult({ subject: spec.subject, modelVersionId: spec.modelVersionId ?? null });

@@ -16,7 +16,7 @@ import { POPULATION_FILES } from "../stack/population-files.ts";
 import { benchmarkResult, tuningResult } from "../stack/samples.ts";
 import { cartpole, variantOf } from "../stack/zoo.ts";
 
-/** What two projects have side by side: each sees, names and deletes its own alone. */
+/** Rows of two projects side by side: each sees, names and deletes only its own. */
 
 const octets = { "content-type": "application/octet-stream" };
 const population = Uint8Array.from(atob(POPULATION_FILES.npy), (character) => character.charCodeAt(0));
@@ -43,7 +43,7 @@ interface Aggregate {
   readonly query?: (name: string) => string;
   readonly body: (name: string) => unknown;
   readonly headers?: Record<string, string>;
-  /** What a creation answers with is the thing itself, unless it says otherwise. */
+  /** The created object within the reply; by default the whole reply. */
   readonly toThing?: (json: any) => any;
   readonly isKept?: boolean;
 }

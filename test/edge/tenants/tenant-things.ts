@@ -15,7 +15,7 @@ import { archiveResult, episodesOf, optimisationOf, validationOf } from "./tenan
 import type { Tenant } from "./tenant.ts";
 import { trainingInput, trainingResult } from "../stack/training-samples.ts";
 
-/** What there is none of: an id or name for each kind of thing. */
+/** Missing objects: an id or name for each kind. */
 export const NOTHING = {
   ...missingId,
   offline: createId("runner"),
@@ -48,7 +48,7 @@ const AT = "2026-11-21T09:30:00.000Z";
 const WEIGHT = 0.5;
 export const TRIAD = { kind: "benchmark", kernel: "triad", shape: { n: 64 } } as const;
 
-/** A network of four numbers and two actions; another `weight` is another file. */
+/** A network with four inputs and two actions; another `weight` is another file. */
 export function networkFile(weight = WEIGHT): Uint8Array<ArrayBuffer> {
   const layers = [{ inputs: 4, outputs: 2, weights: new Float32Array(8).fill(weight), bias: new Float32Array(2) }];
   return writeOnnxMlp({ name: "balance", input: "observation", output: "logits", layers });
@@ -57,7 +57,7 @@ export function networkFile(weight = WEIGHT): Uint8Array<ArrayBuffer> {
 export const populationFile = Uint8Array.from(atob(POPULATION_FILES.npy), (character) => character.charCodeAt(0));
 export const POPULATION_NETWORK = '{"hidden":[]}';
 
-/** Makes one real thing of each kind as the tenant, with `word` in their names; its runner does the jobs. */
+/** Creates one real object of each kind as the tenant, with `word` in their names; its runner does the jobs. */
 export async function makeThings(tenant: Tenant, word: string): Promise<Things> {
   const model = await placeModel(tenant, `${word}-model`);
   await serve(tenant, model);
@@ -100,7 +100,7 @@ async function placeModel(tenant: Tenant, name: string) {
   };
 }
 
-/** Has the model answer once, and waits until that is in the history. */
+/** Lets the model answer once, and waits until that is in the history. */
 async function serve(tenant: Tenant, { model, placement }: Pick<Things, "model" | "placement">): Promise<void> {
   const body = { model, placementId: placement, inputs: { observation: { data: [[1, 2, 3, 4]] } } };
   await vi.waitFor(async () => {
@@ -124,7 +124,7 @@ async function registerRunner(tenant: Tenant, name: string): Promise<string> {
   return (await tenant.post("/v1/runners", { token, name })).runnerId;
 }
 
-/** What people store under names of their own. */
+/** Objects that users store under names of their own. */
 async function storeByName(tenant: Tenant, word: string) {
   const [memory, pool, profile, requirements] = ["memory", "pool", "profile", "requirements"].map(
     (kind) => `${word}-${kind}`,
@@ -161,7 +161,7 @@ async function benchmark(tenant: Tenant, label: string) {
   return { job: jobId as string, run, label, tuning: (await tenant.get("/v1/tunings")).items[0].id as string };
 }
 
-/** A kernel that was checked, and stands on the leaderboard of `triad`. */
+/** A checked kernel on the leaderboard of `triad`. */
 async function competeWithKernel(tenant: Tenant, kernelName: string) {
   const kernel = (await tenant.post("/v1/kernels", { ...competitor, name: kernelName })).id as string;
   const wallMs = distribution(Array.from({ length: 50 }, (_, index) => 2 + index / 1_000));
@@ -184,7 +184,7 @@ async function measureModel(tenant: Tenant, model: string) {
   };
 }
 
-/** A training that left an archive. */
+/** A training with an archive. */
 async function train(tenant: Tenant) {
   const run = await tenant.run(trainingInput, async (offer) => {
     const { file, qualityDiversity } = archiveResult();
@@ -214,7 +214,7 @@ export function thresholdOf(name: string, subject: string) {
   return { name, selector: { subject }, test: "static", upper: 1_000, statistic: "mean" };
 }
 
-/** An alert of the runner, and a webhook that was told of it. */
+/** An alert of the runner, and a webhook that received it. */
 async function openAlert(tenant: Tenant, word: string) {
   const { id: webhook } = await tenant.post("/v1/webhooks", { url: `https://${word}-hook.test/` });
   const { runnerId } = tenant.runner;

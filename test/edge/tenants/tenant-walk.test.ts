@@ -10,11 +10,11 @@ import { Tenant } from "./tenant.ts";
 import { balance } from "../stack/training-samples.ts";
 
 /**
- * Every endpoint of the table with a key of another project: what it is asked for is there, and is the owner's. Each
- * has its case in tenant-cases.ts.
+ * Every endpoint of the table with a key of another project: the requested objects exist, and are the owner's. Each has
+ * its case in tenant-cases.ts.
  */
 
-/** What stands in all names of the owner, and nowhere else. */
+/** A word in all names of the owner, and nowhere else. */
 const WORD = "walnut";
 const ID = /\b(?!fpr)[a-z]{3}_[0-9a-z]{26}\b/g;
 
@@ -46,7 +46,7 @@ function idsIn(texts: Iterable<string>): Set<string> {
   return new Set([...texts].flatMap((text) => text.match(ID) ?? []));
 }
 
-/** Tables that no tenant has rows in, and columns that tell when somebody was last there. */
+/** Tables without rows of tenants, and columns with the time of the last use. */
 const HOUSE_TABLES = /^(_cf_|d1_|sqlite_|history_state|rollups|audit_entries)/;
 const LAST_SEEN = ["last_seen_at_ms", "last_used_at_ms"];
 
@@ -86,7 +86,7 @@ async function ask(endpoint: Endpoint, request: TenantRequest, key: string): Pro
     response.webSocket.close();
     return { status, text: "" };
   }
-  // A stream ends when nobody reads it any more.
+  // A stream ends once its reader is gone.
   if (response.headers.get("content-type")?.includes("text/event-stream") === true) {
     await response.body?.cancel();
     return { status, text: "" };
@@ -94,7 +94,7 @@ async function ask(endpoint: Endpoint, request: TenantRequest, key: string): Pro
   return { status, text: await response.text() };
 }
 
-/** The reply without what the request named of these things, or of the owner's. */
+/** The reply without the names of these objects in the request, or of the owner's. */
 function withoutNamed({ status, text }: Told, request: TenantRequest, named: Things): Told {
   const { body } = request;
   const sent = JSON.stringify({ ...request, body: body instanceof Uint8Array ? new TextDecoder().decode(body) : body });
@@ -121,11 +121,11 @@ const walked = Object.entries<Endpoint>(endpoints as never).flatMap(([name, endp
   return samples.map((sample, index) => ({ title: index === 0 ? name : `${name}, ${index + 1}`, endpoint, sample }));
 });
 
-/** What is deleted goes last, and changes go behind reading. */
+/** Deletions go last, and changes after reading. */
 const ORDER = ["get", "put", "post", "delete"];
 const inOrder = walked.toSorted((a, b) => ORDER.indexOf(a.endpoint.method) - ORDER.indexOf(b.endpoint.method));
 
-/** What a stream of events tells until it tells this. */
+/** A stream's events until this text. */
 async function hearUntil(response: Response, text: string): Promise<string> {
   let heard = "";
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -201,7 +201,7 @@ describe("the owner", () => {
     const told = withoutNamed(await ask(endpoint, request, keyOf(owner, sample)), request, things);
     const nothing = withoutNamed(await ask(endpoint, missing, keyOf(stranger, sample)), missing, NOTHING);
     expect(told).not.toEqual(nothing);
-    // What a list tells on its own account may differ: the owner's is in it.
+    // A list may differ by itself: the owner's includes its objects.
     if (Object.keys(request).length === 0) expect(marksIn(told)).not.toEqual([]);
   });
 });

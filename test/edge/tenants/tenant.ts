@@ -10,7 +10,7 @@ export const OCTETS = { "content-type": "application/octet-stream" };
 
 type Outcome = Extract<JobOutcome["outcome"], { ok: true }>;
 
-/** A project with an admin key and a runner of its own, which does what it is told. */
+/** A project with an admin key and its own scripted runner. */
 export class Tenant {
   readonly project: string;
   readonly key: string;
@@ -38,7 +38,7 @@ export class Tenant {
     return new Tenant(project, key, runner, scripted);
   }
 
-  /** What the edge replies, which must be good; bytes are sent as such. */
+  /** The edge's reply, which must be good; bytes are sent unchanged. */
   async call(method: string, path: string, sent: Sent = {}): Promise<any> {
     const reply = await callEdge(method, path, {
       key: this.key,
@@ -61,7 +61,7 @@ export class Tenant {
     return this.call("PUT", path, { body, headers });
   }
 
-  /** Submits a job, does it, and tells its run. */
+  /** Submits a job, does it, and returns its run. */
   async run(job: object, answer: (offer: Offer) => Promise<Partial<Outcome>> | Partial<Outcome>): Promise<string> {
     const { id, spec } = await this.post("/v1/jobs", job);
     await this.work(spec.kind, answer);
@@ -70,7 +70,7 @@ export class Tenant {
     return runId;
   }
 
-  /** Does the next job of a kind; others come to nothing. */
+  /** Does the next job of a kind; others fail. */
   async work(kind: string, answer: (offer: Offer) => Promise<Partial<Outcome>> | Partial<Outcome>): Promise<void> {
     for (;;) {
       const offer = await this.scripted.next("offer");

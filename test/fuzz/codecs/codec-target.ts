@@ -6,7 +6,7 @@ export interface CodecTarget {
   /** Its share of the inputs, against the others'. */
   readonly weight: number;
   readonly inputs: fc.Arbitrary<Uint8Array>;
-  /** Reads an input, and throws where what came of it is neither an answer nor a refusal that the reader declares. */
+  /** Reads an input, and throws where the outcome is neither an answer nor a refusal that the reader declares. */
   readonly check: (input: Uint8Array) => void | Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export function orRefused<Value>(read: () => Value, ...refusals: readonly ErrorC
   }
 }
 
-/** Throws where something does not hold of what was read. */
+/** Throws where a value that was read violates its property. */
 export function hold(isSo: boolean, what: string): void {
   if (!isSo) throw new Error(`it does not hold that ${what}`);
 }

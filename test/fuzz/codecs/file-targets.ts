@@ -42,7 +42,7 @@ const replay = writeReplay(
   ],
 );
 
-/** What is read is what was written, and nothing else is taken for it. */
+/** Checks that reading returns what was written, and accepts nothing else. */
 function checkReplay(input: Uint8Array): void {
   const read = orRefused(() => readReplay(input), TypeError);
   if (read === undefined) return;
@@ -50,7 +50,7 @@ function checkReplay(input: Uint8Array): void {
     isDeepStrictEqual(readReplay(writeReplay(read.fields, read.records)), read),
     "a replay is kept when it is written",
   );
-  hold(writeReplay(read.fields, read.records).length === input.length, "a replay has no bytes that are not told");
+  hold(writeReplay(read.fields, read.records).length === input.length, "a replay has no unread bytes");
 }
 
 const archives = fc

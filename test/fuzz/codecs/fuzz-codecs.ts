@@ -6,10 +6,10 @@ import { SharedInput } from "./shared-input.ts";
 
 /** Inputs that are made by one seed. */
 const BATCH = 5_000;
-/** A reader that is at one input for so long hangs, however slow the machine is. */
+/** Time at one input after which a reader hangs, however slow the machine is. */
 const HANG_MS = 60_000;
 const WATCH_MS = 1_000;
-/** Of a thread: what all inputs of a batch leave behind has to fit, too. */
+/** Heap of a thread: the garbage of a whole batch has to fit, too. */
 const HEAP_MIB = 1_024;
 
 export interface CodecFinding {
@@ -60,7 +60,7 @@ export async function fuzzCodecs(inputs: number, { seed, only, say }: CodecWish)
   return { inputs: Object.values(byTarget).reduce((sum, count) => sum + count, 0), seconds, byTarget, findings };
 }
 
-/** A thread that reads batches; one that hangs or ends is told of, and the next batch has a new one. */
+/** A thread that reads batches; one that hangs or ends is reported, and the next batch has a new one. */
 class WatchedThread {
   readonly #buffer = SharedInput.create();
   readonly #current = new SharedInput(this.#buffer);

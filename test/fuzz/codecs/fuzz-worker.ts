@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { CODEC_TARGETS } from "./codec-targets.ts";
 import { SharedInput } from "./shared-input.ts";
 
-/** How much memory an input may take beyond itself, while it is read. */
+/** Memory that an input may need beyond itself, while it is read. */
 const MOST_BYTES = 96 * 2 ** 20;
 
 /** Inputs of one target, by a seed. */
@@ -21,7 +21,7 @@ export interface BatchOutcome {
 
 const current = new SharedInput(workerData as SharedArrayBuffer);
 
-/** Tells the input before it is read: if it is never done, or takes the process with it, it is known which it was. */
+/** Publishes the input before reading it: if it hangs or ends the process, it is known. */
 async function tryInput(check: (input: Uint8Array) => void | Promise<void>, input: Uint8Array): Promise<void> {
   current.tell(input);
   const before = process.memoryUsage();

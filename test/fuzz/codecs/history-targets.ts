@@ -44,7 +44,7 @@ const outputs = ["google-benchmark", "hyperfine", "mitata", "tinybench", "tinybe
     JSON.parse(readFileSync(new URL(`../../unit/edge/importers/${name}.json`, import.meta.url), "utf8")),
 );
 
-/** Our own form, and what an importer made of a tool's output. */
+/** Our own form, and importers' output from tools. */
 function checkReported(report: unknown): void {
   const parsed = ReportInput.safeParse(report);
   if (!parsed.success || checkReport(parsed.data, NOW_MS).length > 0) return;
@@ -122,7 +122,7 @@ function checkQuery(input: Uint8Array): void {
 const cells = fc.oneof(fc.string({ unit: "binary" }), fc.double(), fc.integer(), fc.boolean(), fc.constant(null));
 const tables = fc.array(fc.tuple(fc.string({ unit: "binary", maxLength: 12 }), cells, fc.double()), { maxLength: 12 });
 
-/** The input is a table of three columns as JSON; what is none is not for a writer. */
+/** The input is a table of three columns as JSON; other inputs do not reach a writer. */
 async function checkTable(input: Uint8Array): Promise<void> {
   const rows = parseJson(toText(input)) as Table["rows"];
   const columns = [
@@ -152,7 +152,7 @@ function checkBody(input: Uint8Array): void {
 const query =
   "a=label:main&b=run:run_01m821dnz5zaj6zqtwmq2djz7q&from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z&step=5m&percentiles=50,99.9&groupBy=device,configuration.m&configuration=m=256,dtype=float32&software=true&batch=8&limit=10&format=csv&orderBy=p50";
 
-/** What lands in the history, and how it is asked for. */
+/** Input of the history, and its queries. */
 export const HISTORY_TARGETS: readonly CodecTarget[] = [
   { name: "importers", weight: 8, inputs: jsonTexts(fc.constantFrom(...outputs)), check: checkImport },
   {

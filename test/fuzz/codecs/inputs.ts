@@ -8,7 +8,7 @@ import { hostileValue, spoiled } from "../spoil-value.ts";
 const NOTHING_KNOWN: KnownSource = { pick: () => undefined, pickName: () => "name" };
 const encoder = new TextEncoder();
 
-/** Values that a schema takes, as far as JSON Schema can tell. */
+/** Values that a schema accepts, as far as JSON Schema can express it. */
 export function valuesOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   // With names of its own, which are none, every schema stands where it is used.
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", metadata: z.registry() });
@@ -26,7 +26,7 @@ export function jsonTexts(values: fc.Arbitrary<unknown>): fc.Arbitrary<Uint8Arra
   );
 }
 
-/** Files, and what becomes of them by damage; some bytes that are none. */
+/** Files, intact and damaged, and some other bytes. */
 export function damaged(files: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> {
   return fc.oneof(
     { arbitrary: changedBytes(files), weight: 12 },
@@ -35,7 +35,7 @@ export function damaged(files: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Arra
   );
 }
 
-/** Texts, and what becomes of them by damage; it stays UTF-8 where they are. */
+/** Texts, intact and damaged; they stay UTF-8. */
 export function damagedTexts(...texts: readonly string[]): fc.Arbitrary<Uint8Array> {
   const some = fc.constantFrom(...texts.map((text) => encoder.encode(text)));
   return fc.oneof(

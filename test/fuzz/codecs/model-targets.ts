@@ -80,7 +80,7 @@ const zoo = ["cartpole/cartpole", "lenet5/lenet5-int8"].map(
   (name) => new Uint8Array(readFileSync(new URL(`../../../models/${name}.onnx`, import.meta.url))),
 );
 
-/** All that the edge does with an uploaded file; what it can read it can write. */
+/** All work of the edge on an uploaded file; it can write every file that it can read. */
 function checkModelFile(input: Uint8Array): void {
   hold(ModelReport.safeParse(reportModel(input)).success, "a report is one of the protocol");
   const described = orRefused(() => describeModel(input), ProblemError);

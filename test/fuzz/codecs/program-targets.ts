@@ -31,7 +31,7 @@ function checkExpression(input: Uint8Array): void {
   hold(value === null || Number.isSafeInteger(value), "a size is whole, or none");
 }
 
-/** What lies beside the WGSL is checked by its own schema; here the program is what is changed. */
+/** The other fields have their own schema; here only the WGSL is changed. */
 const wgsl = `struct State { at: f32 }
 fn reset(random: ptr<function, Random>) -> State { return State(0f); }
 fn observe(state: State) -> Observation { return Observation(state.at); } /* a comment */ // and another
@@ -72,7 +72,7 @@ const lines = [
 ];
 const exported = new Uint8Array(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
 
-/** The input is what the gzip holds, or where it begins like one, the file itself. */
+/** The input is the content of the gzip, or, where it begins like one, the file itself. */
 async function checkExport(input: Uint8Array): Promise<void> {
   const file = join(folder, "export");
   writeFileSync(file, input[0] === 0x1f ? input : gzipSync(input, { level: 1 }));
@@ -103,7 +103,7 @@ const packed = fc
     return new Uint8Array([0, ...bytes.subarray(0, 20_000)]);
   });
 
-/** Programs of users, jobs, and what the command line reads from a file. */
+/** Programs of users, jobs, and files for the command line. */
 export const PROGRAM_TARGETS: readonly CodecTarget[] = [
   { name: "kernel", weight: 2, inputs: jsonTexts(kernels), check: checkKernel },
   { name: "size-expression", weight: 3, inputs: jsonTexts(valuesOf(SizeExpression)), check: checkExpression },

@@ -1,4 +1,4 @@
-/** What of an input is told; longer ones are cut. */
+/** Bytes of an input that are reported; longer ones are cut. */
 const TOLD_BYTES = 2 ** 16;
 const [COUNT, LENGTH, HEAD] = [0, 1, 2];
 

@@ -66,7 +66,7 @@ const HEADER_LENGTHS = ["", "0", "1", "17", "9999999999", "-1", "1e3", "٣"];
 const oipBodies = fc
   .tuple(jsonTexts(valuesOf(OipInferRequest)), fc.uint8Array({ maxLength: 40 }), fc.nat(10))
   .map(([json, raw, choice]) => {
-    // The first bytes say which length the header tells; where none is chosen, it is the right one.
+    // The first bytes choose the length in the header; without a choice, it is the right one.
     const body = new Uint8Array(2 + json.length + raw.length);
     body.set([choice, json.length % 256]);
     body.set(json, 2);
@@ -119,7 +119,7 @@ function checkTraceparent(input: Uint8Array): void {
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** What goes over the link, to the inference routes, and to a runner's own listener. */
+/** Targets of the link, of the inference routes, and of a runner's own listener. */
 export const WIRE_TARGETS: readonly CodecTarget[] = [
   { name: "frame", weight: 12, inputs: damaged(frames), check: checkFrame },
   {

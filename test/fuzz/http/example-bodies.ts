@@ -21,8 +21,8 @@ const environment = {
 const evaluation = { kind: "evaluation", environment: "cartpole", policies: [{ model: "cartpole" }], episodes: 4 };
 
 /**
- * Bodies of operations that make what others are asked about, or that the schema alone seldom gets right because names,
- * shapes and numbers have to fit each other. They are sent as they are and changed.
+ * Bodies of operations that create objects for others, or that the schema alone seldom gets right because names, shapes
+ * and numbers have to fit each other. They are sent both unchanged and changed.
  */
 export const EXAMPLE_BODIES: Readonly<Record<string, readonly unknown[]>> = {
   infer: [{ model: "cartpole", budgetMs: 2_000, inputs: { observation } }],

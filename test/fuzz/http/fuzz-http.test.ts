@@ -8,14 +8,14 @@ const REQUESTS = 1_600;
 const TIMEOUT_MS = 600_000;
 
 it(
-  "the edge answers every request for what its document tells of as that says, and lives on",
+  "the edge answers every request for its document's operations as documented, and lives on",
   async () => {
     const { requests, operations, fewestReplies, byStatus, findings } = await fuzzHttp(REQUESTS, SEED, () => undefined);
     expect(findings).toEqual([]);
     expect(requests).toBe(REQUESTS);
     expect(operations).toBeGreaterThan(150);
     expect(fewestReplies).toBeGreaterThan(0);
-    // It is asked for what is there, too.
+    // Requests name existing objects, too.
     expect(byStatus["200"]).toBeGreaterThan(100);
   },
   TIMEOUT_MS,

@@ -8,10 +8,10 @@ import { requestsFor } from "./request-arbitrary.ts";
 import { SchemaArbitraries } from "../schema-arbitraries.ts";
 import { RequestSender } from "./send-request.ts";
 
-/** Requests that are made at once, of what is known then. */
+/** Requests that are created at once, from the values known then. */
 const CHAPTER = 500;
 const CONNECTIONS = 16;
-/** Far more than a request may take: one that takes so long is taken to hang. */
+/** Far longer than any request: one that takes this long is considered hung. */
 const DEADLINE_MS = 60_000;
 
 export interface HttpFinding {
@@ -28,9 +28,9 @@ export interface HttpOutcome {
   readonly operations: number;
   /** Replies by status; `cut` and `failed` are those without one. */
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Of the operation with the fewest. */
+  /** Replies of the operation with the fewest. */
   readonly fewestReplies: number;
-  /** Operations that never did what they are for. */
+  /** Operations that never succeeded. */
   readonly neverDone: readonly string[];
   readonly edgeBytesBefore: number | null;
   readonly edgeBytesAfter: number | null;

@@ -1,15 +1,15 @@
 /** A request as it goes on the wire. */
 export interface FuzzRequest {
-  /** What it was made for; what the edge finds at a changed path or method may be another. */
+  /** Operation that it was made for; the edge may find another at a changed path or method. */
   readonly operationId: string;
-  /** Whether method and path are those of the operation. */
+  /** True if method and path are those of the operation. */
   readonly isAtOperation: boolean;
   readonly method: string;
   /** Path with its query, escaped. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
-  /** Whether the connection ends before the body that its length promises. */
+  /** True if the connection ends before the body that its length promises. */
   readonly isTruncated: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { Secrets } from "./request-arbitrary.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LOW_PRIORITY = 10;
-/** Names that stand for something: models, kernels, environments, profiles, metrics and columns. */
+/** Names of existing objects: models, kernels, environments, profiles, metrics and columns. */
 const NAMES = `
   cartpole gemm saxpy reduce hrr-bind balanced fp32 int8 float32 wallMs latencyMs
   observation action main kernel subject profiles samples cpu wgsl ort-cpu ok
@@ -27,12 +27,12 @@ export interface FuzzedStack {
   readonly files: readonly Uint8Array[];
 }
 
-/** Starts it with state; the runner computes with what the fuzzer and the edge leave of the machine. */
+/** Starts it with state; the runner computes with the cores that the fuzzer and the edge leave. */
 export async function startFuzzedStack(known: KnownValues): Promise<FuzzedStack> {
   const stack = await startLocalStack({ runnerVariables: () => ({ MILLRACE_GPU: "none", MILLRACE_JOB_SLOTS: "1" }) });
   for (const pid of [stack.runnerPid(), ...(await stack.devicePids())]) setPriority(pid, LOW_PRIORITY);
   const { client } = stack;
-  // Nobody waits until it is placed: requests for what is on its way are requests, too.
+  // It is not awaited until it is placed: requests during the placement are tested, too.
   await uploadModel(client, "cartpole", new Uint8Array(await readFile(join(ROOT, "models/cartpole/cartpole.onnx"))));
   const { secret: admin } = await client.call(endpoints.createKey, { body: { name: "fuzz", scopes: ["admin"] } });
   const { secret: reader } = await client.call(endpoints.createKey, { body: { name: "reader", scopes: ["read"] } });
@@ -55,7 +55,7 @@ async function readFiles(): Promise<Uint8Array[]> {
   return [...(await Promise.all([model, ...importers])), ...populations, lines].map((bytes) => new Uint8Array(bytes));
 }
 
-/** Bytes of memory that the edge's process holds now; null where the system does not tell. */
+/** Memory of the edge's process now, in bytes; null where the system does not report it. */
 export async function measureEdgeBytes(): Promise<number | null> {
   for (const pid of await childPids(process.pid).catch(() => [])) {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");

@@ -4,12 +4,12 @@ const IDS = /\b[a-z]{3}_[0-9a-z]{26}\b/g;
 const TOKENS = /\bmt_[\w-]{20,}/g;
 const FIELDS = /"([A-Za-z]+)":"([^"\\]{1,64})"/g;
 const DIGESTS = /\bsha256:[0-9a-f]{64}\b/g;
-/** Of one kind: the latest, which most likely still stand for something. */
+/** Values of one kind: the latest, which most likely still exist. */
 const MOST = 24;
 
 /**
- * Ids, tokens, digests and names that the edge told of, so that requests are of what is there. The ids that were there
- * when `protect` was called are kept from requests that would take the ground away: the fuzzer's own keys and runner.
+ * Ids, tokens, digests and names from the edge's replies, so that requests name existing objects. The ids known at the
+ * call of `protect` are kept from destructive requests: the fuzzer's own keys and runner.
  */
 export class KnownValues implements KnownSource {
   readonly #byKind = new Map<string, string[]>();
@@ -64,7 +64,7 @@ export class KnownValues implements KnownSource {
   }
 }
 
-/** What a path is about: the part behind the version, such as `models`. */
+/** Collection of a path: the part after the version, such as `models`. */
 function collectionOf(path: string): string {
   return path.split("/")[2] ?? "";
 }

@@ -22,7 +22,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** One operation of the document, with the place that it stands at. */
+/** One operation of the document, with its place there. */
 export interface Operation extends Described {
   readonly method: string;
   readonly path: string;

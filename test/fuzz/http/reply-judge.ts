@@ -6,9 +6,9 @@ import type { FuzzRequest } from "./fuzz-request.ts";
 import type { OpenApiDocument, Operation } from "./operation.ts";
 import type { FuzzReply } from "./send-request.ts";
 
-/** workerd's own refusals of a head that is too long, before the Worker hears of it. */
+/** workerd's own refusals of a head that is too long, before the Worker sees it. */
 const PLATFORM_STATUSES = new Set([414, 431]);
-/** What the page's files, and methods that no route takes, answer beside the document. */
+/** Statuses of the page's files, and of methods without a route, in addition to the document's. */
 const UNBOUND_STATUSES = new Set([200, 204, 304, 400, 401, 403, 404, 405, 413, 415]);
 
 /** Holds replies against the document: declared statuses, sound problems, and bodies of their schemas. */
@@ -22,7 +22,7 @@ export class ReplyJudge {
     this.#ajv.addSchema(document, "document");
   }
 
-  /** What is wrong with a reply; null where it is one that may be given. */
+  /** Fault of a reply; null where it is allowed. */
   judge(request: FuzzRequest, reply: FuzzReply): string | null {
     const { status } = reply;
     if (PLATFORM_STATUSES.has(status)) return null;

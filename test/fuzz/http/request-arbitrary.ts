@@ -6,7 +6,7 @@ import type { Operation, Parameter } from "./operation.ts";
 import type { SchemaArbitraries } from "../schema-arbitraries.ts";
 import { hostileValue, spoiled } from "../spoil-value.ts";
 
-/** What callers may show: all that is asked for, too little, nothing, and nonsense. */
+/** Credentials of callers: with all rights, too few, none, and nonsense. */
 export interface Secrets {
   readonly admin: string;
   readonly reader: string;
@@ -46,7 +46,7 @@ const ODD_QUERIES = [
   "?__proto__=1",
   "?x=%00",
 ];
-/** Headers that someone in the middle may read, and what they make of nonsense. */
+/** Headers that an intermediary may read, with nonsense values. */
 const ODD_HEADERS: readonly Readonly<Record<string, string>>[] = [
   { "content-encoding": "gzip" },
   { "content-encoding": "br" },
@@ -94,7 +94,7 @@ export function requestsFor(operation: Operation, parts: RequestParts): fc.Arbit
     .filter((request) => !takesGroundAway(request, known));
 }
 
-/** Whether a request would remove what the fuzzer itself stands on. */
+/** True if a request would remove what the fuzzer itself needs. */
 function takesGroundAway({ method, path }: FuzzRequest, known: KnownValues): boolean {
   return (method === "DELETE" || path.includes("/rotate")) && known.isProtected(path);
 }
@@ -114,7 +114,7 @@ function pathsOf({ path, parameters = [] }: Operation, { schemas }: RequestParts
     .map((each) => mostlyOf(schemas.of(each.schema, `${path} ${each.name}`).map(String), hostileValue.map(toText), 20));
   const names = parameters.filter((each) => each.in === "path").map(({ name }) => name);
   return fc.tuple(fc.tuple(...values), mostly(null, fc.constantFrom(...ODD_PATHS), 60)).map(([found, odd]) => {
-    // What is empty, or steps out, is another path.
+    // An empty segment, or one that steps out, is another path.
     const isSound = odd === null && found.every((text) => text !== "" && text !== "." && text !== "..");
     const filled = names.reduce((text, name, at) => text.replace(`{${name}}`, escapeText(found[at] ?? "")), path);
     return { text: odd === null ? filled : odd(filled), isSound };

@@ -3,11 +3,11 @@ import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FuzzRequest } from "./fuzz-request.ts";
 
-/** Of a reply no more is read: the rest of a stream, or of a large file, is not waited for. */
+/** Limit of a reply's bytes: the rest of a stream, or of a large file, is not awaited. */
 const READ_BYTES = 4 * 2 ** 20;
-/** How long a stream that has begun is listened to. */
+/** Time for which a started stream is read. */
 const STREAM_MS = 20;
-/** How long the edge may take to notice that nobody is there any more. */
+/** Time for the edge to notice that its client is gone. */
 const TRUNCATED_MS = 20;
 
 export interface FuzzReply {

@@ -14,12 +14,12 @@ import { startEdge } from "../../../src/local/edge-host.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const REQUIREMENTS = new URL("requirements.txt", import.meta.url);
 const CONFIG = fileURLToPath(new URL("schemathesis.toml", import.meta.url));
-/** How long it goes on; what it began it ends, which takes some seconds more. */
+/** Duration; it finishes what it began, which adds some seconds. */
 const MOST_SECONDS = 60;
 /**
- * Operations that it cannot try: sockets, streams without an end, what only runners may, lines of JSON, which it cannot
- * write, pings of hosts elsewhere, and the Open Inference Protocol's inference, whose schema its generator gives up on now and then. The fuzzer
- * beside it tries them all.
+ * Operations that it cannot try: sockets, streams without an end, routes of runners, lines of JSON, which it cannot
+ * write, pings of hosts elsewhere, and the Open Inference Protocol's inference, whose schema its generator sometimes
+ * gives up on. The fuzzer beside it tries them all.
  */
 const LEFT_OUT = String.raw`/link|/artifacts/\{digest|/events|/live$|/stream|/ping$|/tables/|^/v2/.*/infer$`;
 const CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";

@@ -21,10 +21,10 @@ export interface WgslFinding {
 
 export interface WgslOutcome {
   readonly programs: number;
-  /** Of them: those that became pipelines. */
+  /** Number of them that became pipelines. */
   readonly compiled: number;
   readonly seconds: number;
-  /** Of the process after its first batch, and after its last. */
+  /** Memory of the process after its first batch, and after its last. */
   readonly bytesBefore: number | null;
   readonly bytesAfter: number | null;
   readonly findings: readonly WgslFinding[];
@@ -62,7 +62,7 @@ export async function fuzzWgsl(programs: number, seed: number, say: (text: strin
   return { programs: done, compiled, seconds, bytesBefore, bytesAfter, findings };
 }
 
-/** What became of a batch; of a process that ended or hung, at what. It is ended then. */
+/** Result of a batch; for a process that ended or hung, the program at fault. The process is ended then. */
 async function runBatch(child: ChildProcess, batch: WgslBatch): Promise<Done | Omit<WgslFinding, "seed">> {
   const over = new AbortController();
   let code = "";

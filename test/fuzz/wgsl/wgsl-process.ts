@@ -1,4 +1,4 @@
-/** Compiles what a fuzzer makes of WGSL on this process's GPU, as submitted kernels are compiled; forked by fuzz-wgsl.ts. */
+/** Compiles a fuzzer's WGSL on this process's GPU, like submitted kernels; forked by fuzz-wgsl.ts. */
 import * as fc from "fast-check";
 import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
 import { withErrorScopes } from "../../../src/gpu-runner/devices/gpu/error-scopes.ts";
@@ -12,12 +12,12 @@ export interface WgslBatch {
 }
 
 export type WgslReply =
-  /** Told before it is compiled, so that it is known which one a process ended or hung at. */
+  /** Sent before it is compiled, so that the program at which a process ended or hung is known. */
   | { readonly type: "at"; readonly code: string }
   | {
       readonly type: "done";
       readonly runs: number;
-      /** Of them: those that the device takes. */
+      /** Number of them that the device accepts. */
       readonly compiled: number;
       readonly failure: { readonly code: string; readonly error: string } | null;
       readonly residentBytes: number;

@@ -1,4 +1,4 @@
-/** Plays archives on the device that is there, and prints what came of them as one line of JSON. */
+/** Runs archives on this machine's device, and prints the results as one line of JSON. */
 import { arm } from "../../../kernels/environments/arm/arm.environment.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { openGpuArchive } from "../../../src/gpu-runner/rollout/gpu/gpu-archive.ts";
@@ -16,7 +16,7 @@ const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;
 const pool = new BufferPool(device);
 
-/** A population of rows alone, in parts of so many members. */
+/** A population of rows alone, in parts of this many members. */
 async function openRows(members: number, parameters: number, partMembers = members) {
   const mover = new RowMover({ device, pool }, parameters);
   const parts: (MemberPart & { readonly weights: GPUBuffer })[] = [];

@@ -62,7 +62,7 @@ async function attempt(kernel: string, shape: Record<string, number> = {}): Prom
 
 for (const { name } of kernels) await attempt(name);
 await attempt("unwritten", { n: 2 ** 30 });
-// Ever other sizes: what is not given back would pile up, since no collector frees a buffer.
+// Always other sizes: leaked buffers would pile up, since no collector frees a buffer.
 for (let n = 1; n <= 40; n++) await attempt("whole", { n: 1_000 * n });
 console.log(JSON.stringify({ counters: target.pool.counters }));
 device.destroy();

@@ -1,4 +1,4 @@
-/** Computes with the HRR kernels what a person can check, and prints it as one line of JSON. */
+/** Computes cases with the HRR kernels that a person can check, and prints them as one line of JSON. */
 import type { KernelArrays, KernelShape } from "../../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../../kernels/registry.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
@@ -38,7 +38,7 @@ function createVectors(count: number, dimension: number): Float32Array<ArrayBuff
   });
 }
 
-/** Cosine of what comes out of a superposition of `pairs` bound ones by unbinding the first. */
+/** Cosine of the result of unbinding the first pair from a superposition of `pairs` bound ones. */
 async function recall(pairs: number, dimension: number): Promise<number> {
   const vectors = createVectors(2 * pairs, dimension);
   const [a, b] = [vectors.subarray(0, pairs * dimension), vectors.subarray(pairs * dimension)];

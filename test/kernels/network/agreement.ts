@@ -14,7 +14,7 @@ const ORT = new OrtBackend("cpu");
 
 type Attributes = Readonly<Record<string, number | readonly number[] | string>>;
 
-/** A node; floats are told from whole numbers by `floats`. */
+/** A node; `floats` names the attributes that are floats, others are whole numbers. */
 export function node(
   operator: string,
   inputs: readonly string[],

@@ -22,7 +22,7 @@ describe("the rollout engine", () => {
     expect(lines[4]).toEqual({ oneEpisode: true });
   });
 
-  test("tells how far it is, and ends when it is told to", () => {
+  test("reports its progress, and ends on request", () => {
     expect(lines[5]).toEqual({ rises: true, last: 1, more: true });
     expect(lines[6]).toEqual({ code: "cancelled" });
   });
@@ -36,7 +36,7 @@ describe("the rollout engine", () => {
     expect(lines[8]).toEqual({ none: 0, unsound: 2 });
   });
 
-  test("counts the terminal reward, tells truncation from an end, both from either, and a failure from all", () => {
+  test("counts the terminal reward, and distinguishes truncation, an end, both, and a failure", () => {
     expect(lines[9]).toEqual({
       returns: [10, 3, 10, 0, 0],
       lengths: [10, 3, 10, 1, 0],

@@ -1,4 +1,4 @@
-/** Computes words and functions on the device that is there, and prints them, or how far each is from f64. */
+/** Computes words and functions on this machine's device, and prints them, or their errors against f64. */
 import { readFile } from "node:fs/promises";
 import { ROLLOUT_FOLDER } from "../../../kernels/rollout/write-prelude.ts";
 import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
@@ -12,7 +12,7 @@ const pool = new BufferPool(device);
 const read = (file: string) => readFile(new URL(file, ROLLOUT_FOLDER), "utf8");
 const shared = `${await read("philox.wgsl")}\n${await read("arithmetic.wgsl")}`;
 
-/** What `body` makes of each input, four words for four. */
+/** Results of `body` for each input, four words for four. */
 async function compute(body: string, input: Uint32Array<ArrayBuffer>): Promise<ArrayBuffer> {
   const code = `${shared}
 @group(0) @binding(0) var<storage, read> input: array<vec4u>;

@@ -1,4 +1,4 @@
-/** Breeds generations on the device that is there, and prints how far each is from its reference. */
+/** Breeds generations on this machine's device, and prints their differences from the reference. */
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { breedMember } from "../../../kernels/rollout/breed.reference.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
@@ -36,7 +36,7 @@ for (let member = 0; member < members; member++) {
 console.log(JSON.stringify({ error, changedElites: changed }));
 await population.release();
 
-/** The same generation by workgroups of so many lanes, with the population in parts that end here. */
+/** The same generation by workgroups of this many lanes, with the population in parts that end here. */
 async function breedInParts(lanes: number, ends: readonly number[]): Promise<Float32Array> {
   const parts = ends.map((end, index) => ({ first: ends[index - 1] ?? 0, count: end - (ends[index - 1] ?? 0) }));
   const uploaded = parts.map((part) => {

@@ -1,4 +1,7 @@
-/** Evaluates populations under many settings on the device that is there, and prints what is the same as a line of JSON. */
+/**
+ * Evaluates populations under many settings on this machine's device, and prints which results are equal as a line of
+ * JSON.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
@@ -70,7 +73,7 @@ for (const [settings, from] of [
 const one = await whole.evaluate({ ...SHARED, firstEpisode: 4, episodes: 1 });
 say({ oneEpisode: one.returns.every((each, member) => each === expected.returns[3 * member + 1]) });
 
-// A watch is told of what is done, and may end it.
+// A watch receives the progress, and may end the evaluation.
 const told: number[] = [];
 await whole.evaluate(SHARED, { onProgress: (done, total) => told.push(done / total) });
 say({ rises: told.every((share, at) => share >= (told[at - 1] ?? 0)), last: told.at(-1), more: told.length > 2 });
@@ -102,7 +105,7 @@ const none = await whole.evaluate({ ...SHARED, episodes: 0 });
 say({ none: none.returns.length, unsound: none.unsound.reduce((sum, each) => sum + each, 0) });
 await whole.release();
 
-// Ends of episodes, by an environment that does what its policy says.
+// Ends of episodes, in an environment that is controlled by its policy.
 const count = (rows: readonly number[], stepLimit = 10): Case => ({
   environment: { ...openEnvironment({ id: "env_x", digest: "", definition: counter }), stepLimit },
   network: PolicyNetwork.parse({ kind: "mlp", hidden: [] }),

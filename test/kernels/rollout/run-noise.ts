@@ -1,4 +1,4 @@
-/** Perturbs and recombines a population on the device that is there, and prints how far each is from its reference. */
+/** Perturbs and recombines a population on this machine's device, and prints the differences from the reference. */
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { drawNoise, perturbMember, recombineMembers } from "../../../kernels/rollout/noise.reference.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";

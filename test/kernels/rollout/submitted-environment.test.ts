@@ -42,7 +42,7 @@ describe("an environment that a user submitted", () => {
     });
   });
 
-  test("is told its errors by its own lines", { timeout: TIMEOUT_MS }, async () => {
+  test("has its errors reported by its own lines", { timeout: TIMEOUT_MS }, async () => {
     const wgsl = counter.wgsl.replace("return State(0u);", "return State(none);");
     expect(await failureOf({ wgsl })).toMatchObject({
       code: "kernel-invalid",
@@ -54,7 +54,7 @@ describe("an environment that a user submitted", () => {
     });
   });
 
-  test("is refused a larger state than it told", { timeout: TIMEOUT_MS }, async () => {
+  test("is refused a larger state than it declared", { timeout: TIMEOUT_MS }, async () => {
     const wgsl = counter.wgsl.replace("at: u32,", "at: u32, rest: vec4f,").replace("State(0u)", "State(0u, vec4f())");
     expect(await failureOf({ wgsl })).toMatchObject({
       code: "kernel-invalid",

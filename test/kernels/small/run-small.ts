@@ -1,4 +1,4 @@
-/** Runs kernels on a device that has little of everything, and prints what became of each as a line of JSON. */
+/** Runs kernels on a device with small limits, and prints each outcome as a line of JSON. */
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../../kernels/registry.ts";
 import { triad } from "../../../kernels/triad/triad.kernel.ts";
@@ -27,7 +27,7 @@ const options = { onProgress: () => {}, signal };
 const specOf = (kernel: string, shape: Record<string, number>) =>
   BenchmarkSpec.parse({ kind: "benchmark", kernel, shape, warmup: 0, iterations: 2 });
 
-/** What the driver does when its memory ends, which a cap would have told in advance. */
+/** A driver out of memory, before which a cap would have refused. */
 class RefusingPool extends BufferPool {
   override acquire(sizeBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
     if (sizeBytes > 16 * KiB) throw new ProblemError("out-of-memory", "The driver has no more");
@@ -56,7 +56,7 @@ const { counters } = await benchmarkKernel(
 );
 console.log(JSON.stringify({ dispatches: counters?.dispatches }));
 
-// Whole, 1,024 rows of 1 KiB take 1 MiB in and 1 MiB out, and a part takes 256 of them.
+// Whole, 1,024 rows of 1 KiB need 1 MiB in and 1 MiB out; a part has 256 of them.
 Object.defineProperty(device, "limits", { value: limits });
 const problem = await benchmarkWithinMemory(
   { ...target, pool: new BufferPool(device, undefined, 1_792 * KiB) },

@@ -56,7 +56,7 @@ for (const { kernel, shape } of JSON.parse(process.argv[2] ?? "[]") as SplitCase
   );
 }
 
-/** Binds 160 MiB at once; what WebGPU promises is 128. */
+/** Binds 160 MiB at once; WebGPU guarantees 128. */
 const large = resolveBenchmark(KERNELS, {
   kernel: "hrr-similarity",
   shape: { pairs: 5120, dimension: 8192 },

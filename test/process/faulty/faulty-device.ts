@@ -1,4 +1,4 @@
-/** A device process like any other, but for its kernels: each does to it, in its own way, what kills a process. */
+/** A device process with faulty kernels: each kills the process in its own way. */
 import { Worker } from "node:worker_threads";
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { type Gpu, openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
@@ -44,7 +44,7 @@ function inMidRun(act: () => void): KernelSpec<"n">["generate"] {
   };
 }
 
-/** What a caller that lost count would do: none is destroyed, and the collector frees none. */
+/** Leaks buffers like a caller that lost count: none is destroyed, and the collector frees none. */
 function leakBuffers({ device }: Gpu, count: number): void {
   for (let i = 0; i < count; i++) {
     const buffer = device.createBuffer({ size: 256, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });

@@ -3,7 +3,7 @@ import type { OnnxNode, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
 import { floatTensor } from "../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 
-/** What somebody else is served by beside all that: y = 2·x + 1. */
+/** Network of another project served beside all that: y = 2·x + 1. */
 export const victimFile = writeOnnxMlp({
   name: "victim",
   input: "x",
@@ -15,7 +15,7 @@ function node(operator: string, inputs: readonly string[], output: string): Onnx
   return { name: "", operator, domain: "", inputs, outputs: [output], attributes: new Map() };
 }
 
-/** A network of `x`, rows of so many numbers, whose outputs have the shapes that are given. */
+/** A network of `x`, rows of this many numbers, whose outputs have the given shapes. */
 function network(
   nodes: readonly OnnxNode[],
   width: number,
@@ -34,7 +34,7 @@ function network(
   });
 }
 
-/** Makes so many numbers of each row, and one of these: harmless in a row, huge in a batch. */
+/** Makes this many numbers of each row, and one of these: harmless in a row, huge in a batch. */
 export function growingFile(elements: number): Uint8Array<ArrayBuffer> {
   const shape = new Uint8Array(BigInt64Array.of(1n, BigInt(elements)).buffer);
   const nodes = [node("Expand", ["x", "wide"], "much"), node("Relu", ["much"], "all"), node("ReduceMax", ["all"], "y")];
@@ -48,7 +48,7 @@ export function slowFile(width: number, times: number): Uint8Array<ArrayBuffer> 
   return network(nodes, width, { y: ["batch", width] }, [weights]);
 }
 
-/** So many operators, one behind the other. */
+/** This many operators in a chain. */
 export function deepFile(nodes: number): Uint8Array<ArrayBuffer> {
   return network(
     chain(nodes, (input, output) => node("Neg", [input], output)),
@@ -57,7 +57,7 @@ export function deepFile(nodes: number): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** So many operators beside each other, and as many outputs. */
+/** This many operators side by side, with as many outputs. */
 export function wideFile(outputs: number): Uint8Array<ArrayBuffer> {
   const names = Array.from({ length: outputs }, (_, index) => `y${index}`);
   const ends = Object.fromEntries(names.map((name) => [name, ["batch", 1]]));

@@ -1,6 +1,6 @@
 /**
- * What a stranger's kernel may do to the device that others are served on, and what these get: on real processes. More
- * stands in user-kernel.test.ts.
+ * Effects of a stranger's kernel on a device that serves others, and the errors that these get: on real processes.
+ * user-kernel.test.ts has more.
  */
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** What a stranger's network may do to the process that serves others, and what these get: on a real process. */
+/**
+ * Effects of a stranger's network on a process that serves others, and the errors that these get: on a real process.
+ */
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -19,7 +21,7 @@ const BUDGET_MS = 600_000;
 const PROCESS_BYTES = 2 ** 30;
 /** Numbers of one row that take an eighth of it. */
 const EIGHTH = PROCESS_BYTES / 8 / 4;
-/** Of the slow model: its width, and rows by which it takes far more than its limit, 3·10¹² operations on one thread. */
+/** The slow model's width, and rows for which it needs far more than its limit, 3·10¹² operations on one thread. */
 const WIDTH = 1_024;
 const MANY = 8_192;
 const options = {

@@ -109,7 +109,7 @@ test(
   },
 );
 
-/** What the reference makes of an episode; f32 takes the same actions for as short as these are. */
+/** The reference's result of an episode; f32 takes the same actions in episodes this short. */
 function expectedOf(rows: Float32Array, { member, episode }: Episode) {
   const row = rows.subarray(member * PARAMETERS, (member + 1) * PARAMETERS);
   const { total, length, cause } = rollOut(cartpole, network, row, { seed: 3, member, episode, commonRandom: true });
@@ -135,7 +135,7 @@ test(
       const told = episodes.find(
         (each) => each.entrant === entrant && each.member === member && each.episode === episode,
       )!;
-      // One state more than steps, the last of which has the cause and no action.
+      // One more state than steps; the last has the cause and no action.
       expect(states.map((state) => state[3])).toEqual(Array.from({ length: told.length + 1 }, (_, step) => step));
       expect(states.reduce((sum, state) => sum + state[4]!, 0)).toBe(told.return);
       expect(states.map((state) => state[5])).toEqual([...Array(told.length).fill(0), CAUSES.terminated]);

@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  "a process that dies under a load is told by every query behind it",
+  "a process that dies under a load is reported by every later query",
   async () => {
     const system = await open("crashes");
     const first = await problemOf(

@@ -93,7 +93,7 @@ describe("a probe of the software GPU", () => {
         missing: {},
       },
     };
-    // How much of a core an emulation gets is a matter of who else is there.
+    // An emulation's share of a core depends on other load.
     const told = failed(await probe(gpu, claimed)).filter((claim) => claim !== "computes by itself");
     expect(told).toEqual([
       "adapter",

@@ -6,7 +6,7 @@ import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 
 const TIMEOUT_MS = 60_000;
-/** Of rounding to doubles of microseconds. */
+/** Rounding error of doubles in microseconds. */
 const ROUNDING_US = 1;
 
 let host: DeviceHost;

@@ -58,7 +58,7 @@ test(
     const shape = { n: 1_000 };
     const measured = await stream({ kernel: "transform-filter", shape });
     expect(measured).toMatchObject({ shape, setting: { batch: 1 } });
-    // What was kept, and how many.
+    // The kept elements and their count.
     expect(measured.correctness).toMatchObject({ correct: true, checkedElements: shape.n + 1 });
   },
   TIMEOUT_MS,
@@ -117,9 +117,9 @@ describe("with little memory", () => {
   );
 
   test(
-    "a stream whose staging does not fit is told so, and gives its buffers back",
+    "a stream whose staging does not fit is refused for that, and gives its buffers back",
     async () => {
-      // Three arrays of 1 MiB fit, and what the third is copied to does not.
+      // Three arrays of 1 MiB fit, and the copy of the third does not.
       const outcome = stream({ kernel: "triad", shape: { n: 2 ** 18 } }, {}, small);
       await expect(outcome).rejects.toMatchObject({ problem: { code: "out-of-memory" } });
       expect(await liveBytes()).toBe(0);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fleet.stop());
 
-/** Files of a job without an edge; `onPut` is told of each. */
+/** Files of a job without an edge; `onPut` is called for each. */
 function openFiles(onPut: (name: string) => void): JobArtifacts {
   return {
     put: async (name, bytes) => {
@@ -67,7 +67,7 @@ async function train(
   return TrainingResult.parse(result);
 }
 
-/** What a training found, less how long it took. */
+/** Result of a training without its durations. */
 function found({ curve, best, generations, solvedAtGeneration, artifacts, throughput }: TrainingResult) {
   return { curve, best, generations, solvedAtGeneration, artifacts, steps: throughput.steps };
 }
@@ -94,8 +94,8 @@ describe("a training", () => {
     expect(whole.throughput.steps).toBe(whole.curve.at(-1)!.steps);
   });
 
-  test("tells generations as they come", () => {
-    // Some may have come too soon after each other; the first and the last are always told.
+  test("reports generations as they come", () => {
+    // Some may follow each other too closely; the first and the last are always reported.
     const told = heard.map(({ done }) => done);
     expect(told.length).toBeGreaterThan(5);
     expect([told[0], told.at(-1)]).toEqual([1, 30]);

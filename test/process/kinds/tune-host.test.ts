@@ -49,7 +49,7 @@ test(
   TIMEOUT_MS,
 );
 
-test("what cannot be searched is told by field", async () => {
+test("a search that is impossible is refused by field", async () => {
   for (const [wrong, code, pointer] of [
     [{ kernel: "nope" }, "unknown-kernel", "#/kernel"],
     [{ shape: { n: 0 } }, "invalid-request", "#/shape/n"],

@@ -63,7 +63,7 @@ test("a peer that is wrong is never timed", async () => {
   expect(onMeasure).not.toHaveBeenCalled();
 });
 
-test("a peer on another adapter does not count; one that cannot tell does", async () => {
+test("a peer on another adapter does not count; one on an unknown adapter does", async () => {
   const peers = { a: scripted({ adapter: "other" }), b: scripted({ adapter: null }) };
   const rows = await run({ ours: scripted({ adapter: "same" }), peers });
   expect(rows[0]).toMatchObject({ ratio: null, reason: "it ran on other, ours on same" });

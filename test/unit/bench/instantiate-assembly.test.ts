@@ -34,7 +34,7 @@ test("SIMD works on memory that the host fills", async () => {
   expect([...values]).toEqual([2, 4, 6, 8]);
 });
 
-test("what does not compile is told with its place", async () => {
+test("a source that does not compile is reported with its place", async () => {
   const source = await write("export function broken(): i32 { return nothing; }");
   await expect(instantiateAssembly(source)).rejects.toThrow(/does not compile: [^]*Cannot find name 'nothing'/);
 });

@@ -46,7 +46,7 @@ describe("growth over a soak", () => {
     ).toBe(true);
   });
 
-  it("is not called flat where a soak was too short to tell", () => {
+  it("is not called flat where a soak was too short", () => {
     expect(judgeGrowth("short", "MiB", sample(() => 1).slice(0, 60))).toMatchObject({ perHour: null, isFlat: false });
   });
 });

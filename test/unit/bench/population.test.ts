@@ -13,7 +13,7 @@ const input: PopulationCase = {
 test.each([
   ["typed-arrays", typedArrays],
   ["cpu-simd", cpuSimd],
-])("%s computes the population and tells forward passes a second", async (_, contender) => {
+])("%s computes the population and reports forward passes a second", async (_, contender) => {
   const entry = await contender(input);
   try {
     await expect(checkAgainstReference(input, entry.opened.output)).resolves.toBeUndefined();

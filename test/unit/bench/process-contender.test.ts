@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { inProcess } from "../../../bench/process-contender.ts";
 
-/** Tells the number of its process as its output. */
+/** Returns the number of its process as its output. */
 const CONTENDER = `
   export const contender = async () => ({
     opened: { output: Float32Array.of(process.pid), adapter: null },
@@ -18,7 +18,7 @@ test("a contender answers from a process of its own", async () => {
   await entry.close();
 });
 
-test("one that ended between two rounds is told at once", async () => {
+test("one that ended between two rounds is reported at once", async () => {
   const entry = await open();
   const pid = entry.opened.output[0] ?? 0;
   process.kill(pid, "SIGKILL");

@@ -31,7 +31,7 @@ describe("a judgement", () => {
     expect(judge(samplePair("wallMs", 1.001, { verdict: "same" }))).toBe("passed");
   });
 
-  it("tells of a regression what weakens it", () => {
+  it("reports the weaknesses of a regression", () => {
     const [judgement] = judgePairs(sampleReply([samplePair("wallMs", 1.1, { warnings: ["One run."] })]), gate);
     expect(judgement?.reason).toBe("worse by more than 5 %; One run.");
   });

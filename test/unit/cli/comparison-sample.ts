@@ -17,7 +17,7 @@ const side: ComparedSide = {
   truncated: false,
 };
 
-/** A pair whose B is `ratio` times A, by runs; `change` replaces what the test is about. */
+/** A pair whose B is `ratio` times A, by runs; `change` replaces the tested fields. */
 export function samplePair(metric: string, ratio: number, change: Partial<ComparedPair> = {}): ComparedPair {
   return {
     key: {

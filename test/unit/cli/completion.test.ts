@@ -11,7 +11,7 @@ async function scriptFor(name: string): Promise<string> {
   return shell.ended().out;
 }
 
-/** What bash offers behind these words, the last of which is being typed; the edge has the names that are given. */
+/** Completions of bash after these words, whose last is being typed; the edge has the given names. */
 function offer(script: string, words: readonly string[], names = ""): string[] {
   const program = [
     `millrace() { [[ "$1 $2" == "completion names" ]] && echo "$3:$NAMES" | tr ':' '\\n' | grep -v "^$3$"; }`,

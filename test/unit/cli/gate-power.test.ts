@@ -12,7 +12,7 @@ const normal = () => Math.sqrt(-2 * Math.log(draw())) * Math.cos(2 * Math.PI * d
 const gate = { maxRegression: 0.05, requireEvidence: false, allowUnclear: false };
 const asked = { statistic: "p50", minimumEffect: 0.01, confidence: 0.95 } as const;
 
-/** Runs with 3 % of log-normal noise between them, of which `spikes` take twice as long. */
+/** Runs with 3 % of log-normal noise between them; `spikes` of them are twice as slow. */
 function observe(runs: number, level: number, spikes: number): Observed {
   const points = Array.from({ length: runs }, (_, run) => {
     const median = level * Math.exp(0.03 * normal()) * (draw() < spikes ? 2 : 1);
@@ -24,7 +24,7 @@ function observe(runs: number, level: number, spikes: number): Observed {
   return observeRuns(points, runs, undefined);
 }
 
-/** How many of 40 checks of ten series fail, one of which is slower by `shift`. */
+/** Number of failures in 40 checks of ten series, one of them slower by `shift`. */
 function countFailures(runs: number, shift: number, spikes: number): number {
   let failures = 0;
   for (let trial = 0; trial < 40; trial++) {

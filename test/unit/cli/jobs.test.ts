@@ -47,7 +47,7 @@ function edgeWith(events: readonly JobEvent[], ended: Job, onStream: () => void 
         controller.enqueue(new TextEncoder().encode(text.join("")));
         if (isOver) controller.close();
         init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason));
-        // Behind what reads the events.
+        // After the reader of the events.
         setTimeout(onStream);
       },
     });
@@ -62,7 +62,7 @@ async function watch(fetch: typeof globalThis.fetch, ...options: string[]): Prom
 }
 
 describe("millrace jobs watch", () => {
-  it("tells each phase once, and ends as the job did", async () => {
+  it("reports each phase once, and ends as the job did", async () => {
     const again = event(4, "progress", { progress: { phase: "measure", done: 2, total: 4 } });
     const events = [event(1, "queued"), event(2, "leased"), measuring, again];
     const problem = createProblem("device-lost", "The device is gone.");

@@ -98,7 +98,7 @@ describe("an open loop", () => {
 describe("a report", () => {
   const outcome = (result: string, latencyMs: number): LoadOutcome => ({ result, latencyMs, lagMs: 0.5 });
 
-  it("tells goodput, results and the latency of what was answered", () => {
+  it("reports goodput, results and the latency of the answers", () => {
     const outcomes = [outcome("ok", 10), outcome("ok", 20), outcome("late", 90), outcome("overloaded", 1)];
     expect(reportLoad(outcomes, 2_000)).toMatchObject({
       requests: 4,
@@ -119,7 +119,7 @@ describe("a report", () => {
 describe("the live line", () => {
   const outcome = (result: string, latencyMs: number): LoadOutcome => ({ result, latencyMs, lagMs: 0 });
 
-  it("tells how far the load is, its last second and every end so far", () => {
+  it("reports the load's progress, its last second and every end so far", () => {
     const line = new LiveLine(50, 1_000);
     for (let i = 0; i < 5; i++) line.noteSent();
     line.noteEnded(outcome("ok", 700), 2_000);
@@ -137,7 +137,7 @@ describe("the live line", () => {
     const line = new LiveLine(2, 0);
     line.noteEnded(outcome("ok", 1), 2_000);
     line.noteEnded(outcome("ok", 1), 9_000);
-    // A look back would show what is still there.
+    // Reading again would show the remaining objects.
     expect(line.render(2_500, 200)).toContain("now 1/s");
   });
 });

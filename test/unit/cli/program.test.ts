@@ -58,7 +58,7 @@ describe("the program", () => {
     expect(await run(["modles"])).toMatchObject({ code: 2, err: expect.stringContaining("Did you mean models?") });
   });
 
-  it("ends by the code of the problem, told in one line with what to do, or as JSON", async () => {
+  it("ends with the code of the problem, shown in one line with the remedy, or as JSON", async () => {
     const problem = createProblem("unauthorized", "The key is unknown.", { retryAfterMs: 1_500 });
     const refusal = Response.json(problem, { status: 401 });
     expect(await run(["models", "list"], refusal)).toEqual({

@@ -103,7 +103,7 @@ describe("progress", () => {
     expect(renderProgress({ what: "queued", done: 0, total: 0 }, 0, 80)).toBe("queued · 0.0 s");
   });
 
-  it("is drawn over on a terminal, told line by line elsewhere, and left out where not wanted", () => {
+  it("is drawn over on a terminal, printed line by line elsewhere, and left out where not wanted", () => {
     const steps = [
       { what: "load", done: 0, total: 2 },
       { what: "load", done: 1, total: 2 },

@@ -2,14 +2,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Shell } from "../../../src/cli/shell/shell.ts";
 
-/** What a command left behind. */
+/** Result of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** A shell that is no terminal, has no variables and no contexts, and keeps what is written. */
+/** A shell that is no terminal, has no variables and no contexts, and records its output. */
 export function createTestShell(
   change: Partial<Shell> & { readonly text?: string } = {},
 ): Shell & { ended(): Ended; interrupt(): void } {

@@ -22,7 +22,7 @@ function refuse(code: ProblemCode, retryAfterMs?: number) {
 
 const breakDown = () => Promise.reject(new TypeError("fetch failed"));
 
-/** A client that retries, what it sent, and what it told of its waits. */
+/** A client that retries, its requests, and its reports of waits. */
 function openRetrying(answers: readonly Answer[], options: RetryOptions = {}) {
   const { fetch, requests } = createRecordingFetch(...answers);
   const notices: RetryNotice[] = [];
@@ -30,7 +30,7 @@ function openRetrying(answers: readonly Answer[], options: RetryOptions = {}) {
   return { client: createClient({ baseUrl: "http://edge.test", fetch, retry }), requests, notices };
 }
 
-/** What became of work, once every wait in it is over. */
+/** Outcome of work, once all its waits are over. */
 async function settle<Value>(work: Promise<Value>) {
   const settled = work.then(
     (value) => ({ value }),

@@ -47,7 +47,7 @@ it("gives the job as it ended, over connections that break", async () => {
   expect(requests.map(({ headers }) => headers.get("last-event-id"))).toEqual([null, "2", "2", null]);
 });
 
-it("tells every event, and ends with the last", async () => {
+it("yields every event, and ends with the last", async () => {
   const { fetch, requests } = createRecordingFetch(
     events([asText(1, "queued"), asText(2, "progress"), asText(3, "cancelled")], { open: true }),
   );

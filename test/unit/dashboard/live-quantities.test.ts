@@ -43,7 +43,7 @@ describe("what is charted", () => {
     expect(linesOf(reports, "Requests a second")).toEqual({ cpu: [3, 1.5], gpu0: [null, 4] });
   });
 
-  it("counts in flight what waits and what is computed, also of a runner that does not tell the latter", () => {
+  it("counts in flight both waiting and computed requests, also of a runner that does not report the latter", () => {
     const devices = [device({ waiting: 2, computing: 3 }), device({ deviceKey: "gpu0", waiting: 1 })];
     expect(linesOf([live(0, { devices })], "Requests in flight")).toEqual({ cpu: [5], gpu0: [1] });
   });

@@ -21,7 +21,7 @@ describe("errors of a form", () => {
     expect(others).toEqual([]);
   });
 
-  it("are told together where a field has several, and apart where it has none", () => {
+  it("are shown together where a field has several, and apart where it has none", () => {
     const stale = { pointer: "header/if-match", message: "is not the current ETag" };
     const { byField, others } = placeErrors(
       [{ pointer: "#/name", message: "is taken" }, { pointer: "#/name", message: "is too long" }, stale],

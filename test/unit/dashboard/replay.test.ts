@@ -26,7 +26,7 @@ describe("a replay", () => {
     record(2, 0, 0, 0, 4),
   ]);
 
-  it("is told apart by entrant and episode, with the return and the end of each", () => {
+  it("is identified by entrant and episode, with the return and the end of each", () => {
     const { episodes } = openReplay(file);
     expect(episodes.map(({ records, ...told }) => ({ ...told, states: records.length }))).toEqual([
       { entrant: 0, member: 7, episode: 0, cause: 1, total: -1, states: 2 },
@@ -58,7 +58,7 @@ describe("a replay", () => {
 });
 
 describe("a scene", () => {
-  /** Where the last limb ends. */
+  /** End of the last limb. */
   function endOf(environment: string, state: Readonly<Record<string, readonly number[]>>): readonly number[] {
     const fields = Object.entries(state).map(([name, values]) => field(`state.${name}`, values.length));
     const scene = drawScene(environment, fields, Float64Array.from(Object.values(state).flat()))!;
@@ -81,7 +81,7 @@ describe("a scene", () => {
     expect(endOf("acrobot", { angles: [Math.PI / 2, 0] })).toEqual([2, 0]);
   });
 
-  it("has a car on its hill, and is none where nobody drew the environment", () => {
+  it("has a car on its hill, and is none for an environment without a drawing", () => {
     const scene = drawScene("mountain-car", [field("state.position")], Float64Array.of(-Math.PI / 6))!;
     const car = scene.shapes.find(({ role }) => role === "body");
     expect(car).toMatchObject({ at: [expect.closeTo(-0.5236, 4), expect.closeTo(0.145, 6)] });

@@ -10,7 +10,7 @@ describe("the stretch of a trace that is shown", () => {
     expect(zoomStretch({ startUs: 225, endUs: 725 }, 100, 700, whole)).toEqual(whole);
   });
 
-  it("does not become shorter than what can be told apart", () => {
+  it("does not become shorter than the resolution", () => {
     const { startUs, endUs } = zoomStretch(whole, 1e-9, 350, whole);
     expect(endUs - startUs).toBeCloseTo(0.1);
     expect(startUs).toBeLessThan(350);

@@ -61,7 +61,7 @@ function toRow({ name, type, help, samples }: MetricFamily): string {
   return `| \`${name}\` | ${type} | ${labels.join(", ")} | ${help} |`;
 }
 
-it("stand in the document as they are told, each with its type, its labels and its words", async () => {
+it("stand in the document as they are reported, each with its type, its labels and its words", async () => {
   const text = await readFile(join(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
   const crowded: MetricFamily = {
     name: "a",

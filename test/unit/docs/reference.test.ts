@@ -41,7 +41,7 @@ describe("types of a schema", () => {
     expect(renderType({})).toBe("unknown");
   });
 
-  it("are told with bounds and purpose", () => {
+  it("are shown with bounds and purpose", () => {
     expect(renderNote({ description: "How\n  many", minimum: 1, maximum: 9 })).toBe("How many; 1 to 9");
     expect(renderNote({ type: "string", minLength: 0, maxLength: 64 })).toBe("≤ 64 characters");
     expect(renderNote({ exclusiveMinimum: 0, maximum: 1 })).toBe("> 0, ≤ 1");

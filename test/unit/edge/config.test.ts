@@ -4,7 +4,7 @@ import { configOf, type Env } from "../../../src/edge/config.ts";
 const read = (variables: Partial<Record<keyof Env, string>>) => configOf({ ...variables } as unknown as Env);
 
 describe("the edge's configuration", () => {
-  it("traces nothing unless it is told where to", () => {
+  it("traces nothing without a target", () => {
     expect(read({}).tracing).toBeNull();
     expect(read({ OTLP_HEADERS: "key=a", OTLP_SAMPLE_RATIO: "0.5" }).tracing).toBeNull();
     expect(read({ OTLP_ENDPOINT: "https://collector.example/" }).tracing).toEqual({
@@ -16,7 +16,7 @@ describe("the edge's configuration", () => {
     expect(read(told).tracing).toMatchObject({ headers: { key: "a b" }, sampleRatio: 0.01 });
   });
 
-  it("finds a silent runner within two heartbeats, and within five seconds, unless it is told otherwise", () => {
+  it("finds a silent runner within two heartbeats, and within five seconds, by default", () => {
     const { silentMs, intervals } = read({});
     expect(silentMs).toBeLessThanOrEqual(2 * intervals.heartbeatMs);
     expect(silentMs).toBeLessThan(5_000);

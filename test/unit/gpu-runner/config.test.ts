@@ -9,7 +9,7 @@ const VARIABLES = {
   MILLRACE_BACKGROUND_BANDWIDTH: "backgroundBytesPerSecond",
 } as const;
 
-it("has budgets that are whole and positive without being told", () => {
+it("has budgets that are whole and positive by default", () => {
   const { memory } = readConfig({});
   expect(Object.keys(memory).toSorted()).toEqual(Object.values(VARIABLES).toSorted());
   for (const value of Object.values(memory)) expect(Number.isSafeInteger(value) && value > 0).toBe(true);
@@ -26,7 +26,7 @@ it.each(Object.keys(VARIABLES))("refuses another %s by its name", (variable) => 
   }
 });
 
-it("leaves a device's process half of the machine, or what it is told", () => {
+it("leaves a device's process half of the machine, or the configured memory", () => {
   expect(readConfig({}).processBytes).toBeGreaterThan(2 ** 26);
   expect(readConfig({}).processBytes).toBeLessThanOrEqual(totalmem() / 2);
   expect(readConfig({ MILLRACE_PROCESS_MEMORY: "3GiB" }).processBytes).toBe(3 * 2 ** 30);
@@ -43,7 +43,7 @@ it("takes GPUs as a list, one device for each entry", () => {
   }
 });
 
-it("listens nowhere unless told, and then on this machine's own address unless told otherwise", () => {
+it("listens nowhere by default, and without a host on this machine's own address", () => {
   const read = (text: string, url?: string) =>
     readConfig({ MILLRACE_DIRECT: text, ...(url !== undefined && { MILLRACE_DIRECT_URL: url }) }).direct;
   expect(readConfig({}).direct).toBeNull();
@@ -55,7 +55,7 @@ it("listens nowhere unless told, and then on this machine's own address unless t
   expect(read("0.0.0.0:8790", "https://lab:443")).toEqual({ host: "0.0.0.0", port: 8_790, url: "https://lab:443" });
 });
 
-it("tells metrics and sends spans nowhere unless told", () => {
+it("offers no metrics and sends spans nowhere by default", () => {
   expect(readConfig({})).toMatchObject({ metrics: null, tracing: null });
   expect(readConfig({ MILLRACE_METRICS: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9_464 });
   expect(() => readConfig({ MILLRACE_METRICS: "lab" })).toThrow("MILLRACE_METRICS");

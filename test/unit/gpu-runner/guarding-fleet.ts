@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FailureFile } from "../../../src/gpu-runner/device-host/failure-file.ts";
 import { KernelGuard } from "../../../src/gpu-runner/device-host/kernel-guard.ts";
 
-/** What a fleet does around the devices that a test plays: a real guard, which keeps nothing on the disk. */
+/** Surroundings of a test's devices: a real guard, which stores nothing on the disk. */
 export function createGuarding() {
   const failures = new FailureFile(join(tmpdir(), "millrace-no-folder"), { warn: () => undefined });
   return {

@@ -89,7 +89,7 @@ describe("a job under lease", () => {
     started[0]?.finish();
     await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
     expect(outcomes()[0]).toMatchObject({ lease: taken.lease, outcome: { ok: true, result: { kernel: "triad" } } });
-    // What is known of the roofs goes into the result, the trace and the samples beside it.
+    // Known roofs go into the result, the trace and the samples beside it.
     const [first] = outcomes().map(({ outcome }) => outcome as SoundOutcome);
     const { result, trace, samples } = first as SoundOutcome;
     expect(result).toMatchObject({ roofline: { note: "not measured" } });
@@ -180,7 +180,7 @@ describe("a job under lease", () => {
 });
 
 describe("progress", () => {
-  it("is thinned within a phase and told at once for a new one", () => {
+  it("is thinned within a phase and sent at once for a new one", () => {
     const { jobs, started, sent } = scriptJobs();
     jobs.accept(offer());
     for (const phase of ["load", "load", "load", "measure", "measure"]) started[0]?.progress(phase);

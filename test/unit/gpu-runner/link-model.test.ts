@@ -22,7 +22,7 @@ interface Work {
   end(isWell: boolean): void;
 }
 
-/** A runner with its connection, and what is on its way in either direction. */
+/** A runner with its connection, and the messages on the way in either direction. */
 class Site {
   readonly id: string;
   readonly jobs: JobRunner;
@@ -52,7 +52,7 @@ class Site {
     this.#channel.send(message);
   }
 
-  /** Sends again what has no answer; its own clock would take seconds. */
+  /** Sends unanswered messages again; its own clock would take seconds. */
   resend(): void {
     this.jobs.connected(NEVER_MS);
   }
@@ -82,7 +82,7 @@ class World {
     for (const site of this.sites) this.reconnect(site);
   }
 
-  /** Everything on the way is lost; the runner says hello with what it has. */
+  /** Everything on the way is lost; the runner says hello with its current jobs. */
   reconnect(site: Site): void {
     site.toEdge = [];
     site.toRunner = [];
@@ -91,7 +91,7 @@ class World {
     site.resend();
   }
 
-  /** Puts what the queue has given out on its way. */
+  /** Puts the queue's new offers on their way. */
   sendOffers(): void {
     for (; this.#offered < this.queue.offers.length; this.#offered++) {
       const { runnerId, lease, attempt, spec } = this.queue.offers[this.#offered]!;
@@ -130,7 +130,7 @@ class World {
   }
 }
 
-/** What the model knows: which jobs there are. */
+/** Knowledge of the model: the existing jobs. */
 interface Seen {
   readonly jobs: string[];
 }
@@ -193,7 +193,7 @@ const commands: fc.Arbitrary<Command>[] = [
         world.queue.submit(id, maxAttempts, pinned === null ? undefined : RUNNERS[pinned]);
       }),
     ),
-  // Out of order, since any may be the next: delayed is what is not chosen for long.
+  // Out of order, since any may be the next: a message is delayed if it is not chosen for long.
   ...[0, 1].map(() =>
     where.map((each) =>
       act(`deliver ${each.way} ${each.at} of ${each.site}`, (world) => {
@@ -240,7 +240,7 @@ const commands: fc.Arbitrary<Command>[] = [
     ),
 ];
 
-/** The network is whole again, and all work ends well: all that was accepted must come to an end. */
+/** The network is whole again, and all work ends well: all accepted jobs must end. */
 async function heal(world: World): Promise<void> {
   for (const site of world.sites) world.reconnect(site);
   const isOver = () => [...world.queue.jobs.values()].every(({ ends }) => ends === 1);

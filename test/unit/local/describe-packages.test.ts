@@ -17,7 +17,7 @@ it("names every package of the run-time once, and none of development alone", ()
   expect(find("vitest")).toBeUndefined();
 });
 
-it("tells digest, licence, address and whether every platform wants it", () => {
+it("reports digest, licence, address and whether every platform wants it", () => {
   const zod = lockfile.packages.find(({ path }) => path === "node_modules/zod");
   expect(find("zod")).toEqual({
     type: "library",
@@ -35,12 +35,12 @@ it("tells digest, licence, address and whether every platform wants it", () => {
   });
 });
 
-it("tells what each of them needs, down from ours", () => {
+it("lists the requirements of each of them, down from ours", () => {
   const refs = new Set(bill.components.map((component) => component["bom-ref"]));
   expect(wantsOf(bill.metadata.component["bom-ref"])).toHaveLength(Object.keys(lockfile.root.dependencies).length);
   expect(wantsOf(find("miniflare")?.["bom-ref"])).toContain(find("workerd")?.["bom-ref"]);
   for (const { dependsOn } of bill.dependencies) for (const ref of dependsOn) expect(refs).toContain(ref);
-  // Nothing stands there that nobody needs.
+  // Every package there is needed.
   const reached = new Set<string>();
   const visit = (ref: string): void => {
     if (reached.has(ref)) return;

@@ -34,7 +34,7 @@ describe("an audit", () => {
     { error: { code: "ENOTFOUND" } },
   ])("that answers %o says nothing", (answer) => expect(judgeAudit(answer, known)).toEqual({ kind: "unknown" }));
 
-  it("tells what is explained from what is not, by advisory and package", () => {
+  it("separates explained advisories from others, by advisory and package", () => {
     expect(judgeAudit(report(advisory("GHSA-aaaa-bbbb-cccc", "esbuild")), known)).toEqual({
       kind: "known",
       unexplained: [],

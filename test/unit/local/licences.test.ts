@@ -32,7 +32,7 @@ function withPackage(changes: Partial<LockedPackage>): Lockfile {
 }
 
 describe("the licences of what the run-time needs", () => {
-  it("are allowed, and told in THIRD_PARTY.md", () => {
+  it("are allowed, and listed in THIRD_PARTY.md", () => {
     expect(judgeLicences(ours, thirdParty)).toEqual([]);
   });
 

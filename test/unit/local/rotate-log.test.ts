@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it("keeps a log and the one before it, while somebody writes", async () => {
+it("keeps a log and the one before it, while a process writes", async () => {
   const path = join(folder, "runner.log");
   const log = await open(path, "a");
   await log.write("first\n");

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readLockfile } from "../../../src/local/supply/lockfile.ts";
 
-/** What is installed is what was looked at: exact versions, digests, and no program of a package that nobody allowed. */
+/** Installed packages are the reviewed ones: exact versions, digests, and no install script without permission. */
 
 const root = join(import.meta.dirname, "../../..");
 const Manifest = z.object({

@@ -141,7 +141,7 @@ function asModel({ shape, nodes, tensors = [], opset = 17, further = [] }: Case)
   return { ...model, outputs };
 }
 
-describe("shapes that are told without computing", () => {
+describe("shapes that are known without computing", () => {
   it.each(Object.entries(cases))("are those of ONNX Runtime: %s", async (_name, each) => {
     const model = asModel(each);
     const shapes = inferShapes(model, 1);

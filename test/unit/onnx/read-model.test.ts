@@ -86,7 +86,7 @@ describe("a model that is read and written", () => {
     ["uint8", 2, 5, [0, 255], [0, 255]],
     ["int16", 5, 5, [-32_768, 1], [-32_768, 1]],
     ["bool", 9, 5, [1, 0], [1, 0]],
-    // Two halves of a byte stand in one number, the lower first.
+    // One number holds two halves of a byte, the lower first.
     ["int4", 22, 5, [0x8f, 0x07], [-1, -8, 7]],
     ["uint4", 21, 5, [0x8f, 0x07], [15, 8, 7]],
   ])("lists %s", (dtype, type, field, values, found) => {

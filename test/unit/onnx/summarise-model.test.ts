@@ -103,7 +103,7 @@ describe("what a network is made of", () => {
     expect(count([2, 6], nodeOf("NonMaxSuppression", ["x", "x"], ["y"]))).toBeNull();
   });
 
-  it("tells quantised weights from their scales", () => {
+  it("distinguishes quantised weights from their scales", () => {
     const weights: OnnxTensor = { name: "q", dtype: "int8", dims: [4, 4], bytes: new Uint8Array(16) };
     const nodes = [nodeOf("DequantizeLinear", ["q", "scale"], ["w"]), nodeOf("MatMul", ["x", "w"], ["y"])];
     const found = summariseModel(modelOf({ nodes, tensors: [weights, { ...floats("scale", 1), dims: [] }] }));

@@ -14,7 +14,7 @@ describe("a side", () => {
     expect(read("baseline:feature/x")).toEqual({ baseline: "feature/x" });
   });
 
-  it("tells what is wrong with it", () => {
+  it("names its errors", () => {
     expect(read("main")).toContain('"main" is none');
     expect(read("label:a;label:b")).toBe("names label twice");
     expect(read("colour:red")).toMatch(/^names colour, which is none of run, label/);

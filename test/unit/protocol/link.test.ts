@@ -85,7 +85,7 @@ describe("a problem", () => {
     }
   });
 
-  it("of an unknown error tells nothing of it", () => {
+  it("of an unknown error reveals nothing of it", () => {
     expect(JSON.stringify(toProblem(new Error("a secret path")))).not.toContain("secret");
     expect(toProblem(new ProblemError("conflict", "taken")).code).toBe("conflict");
   });

@@ -1,11 +1,11 @@
-/** A tensor of a file that a test makes; the type says how its bytes are told. */
+/** A tensor of a test's file; the type defines the meaning of its bytes. */
 export interface WrittenTensor {
   readonly dtype: string;
   readonly shape: readonly number[];
   readonly bytes: Uint8Array;
 }
 
-/** A safetensors file of tensors end to end; what the header says of them may be changed. */
+/** A safetensors file of tensors end to end; its header's content may be changed. */
 export function writeSafetensors(
   tensors: Readonly<Record<string, WrittenTensor>>,
   metadata: Readonly<Record<string, string>>,

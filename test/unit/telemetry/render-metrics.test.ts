@@ -62,7 +62,7 @@ describe("metrics as text", () => {
     expect(text.endsWith("\n# EOF\n")).toBe(true);
   });
 
-  it("say the same to whoever reads them, whatever labels and values hold", () => {
+  it("say the same to every reader, whatever labels and values hold", () => {
     const labels = fc.dictionary(
       fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/),
       fc.string({ unit: "binary", maxLength: 12 }),

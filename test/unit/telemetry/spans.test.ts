@@ -125,7 +125,7 @@ describe("traced work", () => {
 });
 
 describe("a queue of spans", () => {
-  it("holds so many, drops further ones, and tells of each loss once", () => {
+  it("holds so many, drops further ones, and reports each loss once", () => {
     const queue = new SpanQueue(2);
     for (const name of ["a", "b", "c", "d"]) queue.add(newSpan({ name }));
     expect([queue.size, queue.dropped]).toEqual([2, 2]);

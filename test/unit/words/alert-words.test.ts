@@ -30,14 +30,14 @@ describe("the words of an alert", () => {
     expect(orderAlerts([shut, old, late, old]).map(({ id }) => id)).toEqual(["b", "a", "c"]);
   });
 
-  it("tell what moved beside it, and that it is the machine", () => {
+  it("name the other changes beside it, and the machine as the cause", () => {
     const told = describeNeighbours({ scope: "machine", changes: 5, subjects: 3 });
     expect(told).toBe("5 changes of 3 subjects on the same device: the machine, more likely than your code");
     expect(describeNeighbours({ scope: "subject", changes: 2, subjects: 1 })).toMatch(/^2 changes of the same subject/);
     expect(describeNeighbours({ scope: "series", changes: 1, subjects: 1 })).toBeNull();
   });
 
-  it("tell what moved, how far and how sure", () => {
+  it("name the change, its size and its confidence", () => {
     const change = aChange(1);
     expect(nameAlert({ leading: change, finding: null })).toBe("gemm wallMs on main");
     expect(describeLevels(change, "ms")).toBe("p50 from 10 ms to 11 ms");

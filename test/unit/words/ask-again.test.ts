@@ -20,7 +20,7 @@ const pool = {
   version: 2,
 };
 
-/** Each kind with what a caller gives, and with what the edge adds. */
+/** Each kind with a caller's input, and with the edge's additions. */
 const KINDS: Record<JobKind, { readonly given: object; readonly added: object }> = {
   benchmark: { given: { kernel: "krn_1", shape: { n: 4 }, label: "branch" }, added: { reference: "gemm" } },
   throughput: { given: { kernel: "gemm" }, added: {} },

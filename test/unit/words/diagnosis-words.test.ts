@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatQuantity, orderChecks, spellBytes } from "../../../src/words/runners.ts";
 import type { DiagnosisCheck } from "../../../src/protocol/fleet/health.ts";
 
-it("tells shares as per cent, bytes in binary units, and the rest with its unit", () => {
+it("writes shares as per cent, bytes in binary units, and the rest with its unit", () => {
   expect(formatQuantity(0.915, "share of the cores")).toBe("91.5% of the cores");
   expect(formatQuantity(0.2, "share")).toBe("20%");
   expect(formatQuantity(2 ** 20, "bytes per hour")).toBe("1 MiB per hour");

@@ -10,7 +10,7 @@ function span(seriesId: string, from: number, to: number) {
 }
 
 describe("a change of hardware", () => {
-  it("tells what differs", () => {
+  it("names the differences", () => {
     expect(describeHardwareChange(old, { ...old, driver: "2", ort: "1.30" })).toBe(
       "driver 1 to 2, ONNX Runtime none to 1.30",
     );

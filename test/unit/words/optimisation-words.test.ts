@@ -17,7 +17,7 @@ describe("a miss", () => {
 });
 
 describe("a candidate", () => {
-  it("is told by its settings, and of a kernel by its axes", () => {
+  it("is named by its settings, and of a kernel by its axes", () => {
     const { candidate } = optimisationResult().trials[2]!;
     expect(describeSettings(candidate)).toBe("1 thread, batches of 8, 16 in flight");
     expect(describeSettings({ ...candidate, threads: 2, axes: { lanes: 64 } })).toBe(

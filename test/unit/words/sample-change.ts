@@ -5,7 +5,7 @@ export function instant(seconds: number): string {
   return new Date(seconds * 1_000).toISOString();
 }
 
-/** A step from 10 to 11 ms at so many seconds, the point before it a second earlier. */
+/** A step from 10 to 11 ms at this second, the point before it a second earlier. */
 export function aChange(seconds: number, changes: Partial<Change> = {}): Change {
   return {
     id: `chg_${seconds}`,

@@ -21,7 +21,7 @@ const rule = (changes: Partial<Threshold>): Threshold => ({
 });
 
 describe("a threshold in words", () => {
-  it("tells its limits, what they are around, and what counts", () => {
+  it("names its limits, their centre, and the points that count", () => {
     expect(explainThreshold(rule({}))).toBe(
       "Alerts when the p50 of a point is above the mean + 10%. The last 64 points count; with fewer than 5 there is no verdict.",
     );

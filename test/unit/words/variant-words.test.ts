@@ -13,11 +13,11 @@ it.each([
   [{ method: "pruned", sparsity: 0.5 }, "the smallest 50% of weights are zero"],
   [{ method: "pruned", channels: 0.25 }, "without the smallest 25% of channels"],
   [{ method: "distilled", student: [{ kind: "dense", units: 8 }] }, "a student of 1 layer, taught for 30 epochs"],
-])("a recipe %o is told", (recipe, words) => {
+])("a recipe %o is described", (recipe, words) => {
   expect(describeRecipe(Recipe.parse(recipe)).replaceAll(/\s%/g, "%")).toBe(words);
 });
 
-it("a fidelity is told with what it rests on: a job's data or inputs, an uploader's word, calibrations", () => {
+it("a fidelity is shown with its basis: a job's data or inputs, an uploader's word, calibrations", () => {
   const of = (changes: object, placements: { variant: string; fidelity: number | null }[] = []) =>
     describeFidelity({ name: "int8", fidelity: null, measured: null, ...changes }, placements).basis;
   const difference = { value: -0.02, low: -0.04, high: 0 };

@@ -18,7 +18,7 @@ const specOf = (kind: "validation" | "optimisation") =>
   });
 
 describe("a requirement", () => {
-  it("is told with its bound in its own unit", () => {
+  it("is shown with its bound in its own unit", () => {
     expect(describeRequirement({ metric: "latencyMs", percentile: 0.5, atMost: 10 })).toBe("p50 latency ≤ 10 ms");
     expect(describeRequirement({ metric: "latencyMs", atMost: 2 })).toBe("p99 latency ≤ 2 ms");
     expect(describeRequirement({ metric: "latencyMs", percentile: 0.999, atMost: 2 })).toBe("p99.9 latency ≤ 2 ms");
@@ -33,14 +33,14 @@ describe("a requirement", () => {
 });
 
 describe("a verdict", () => {
-  it("tells the range that it rests on, as far as there is one", () => {
+  it("names the range that it rests on, as far as there is one", () => {
     expect(describeRange(verdict({ low: 1, high: 2 }))).toBe("1 ms to 2 ms");
     expect(describeRange(verdict({ low: 1, high: null }))).toBe("1 ms or more");
     expect(describeRange(verdict({ low: null, high: 2 }))).toBe("up to 2 ms");
     expect(describeRange(verdict({ low: null, high: null }))).toBeNull();
   });
 
-  it("tells what is left of the bound, or missing", () => {
+  it("names the distance to the bound, or the missing part", () => {
     expect(describeMargin(verdict({ margin: 0.25 }))).toBe("25% left");
     expect(describeMargin(verdict({ margin: 0 }))).toBe("0% left");
     expect(describeMargin(verdict({ margin: -0.1 }))).toBe("missed by 10%");
@@ -56,14 +56,14 @@ describe("a job that judges", () => {
     found: "pass" | "fail" | "insufficient" | null,
   ) => judgeJob({ spec: specOf(kind), state, verdict: found });
 
-  it("is told by its verdict once it ended well", () => {
+  it("shows its verdict once it ended well", () => {
     expect(told("validation", "succeeded", "insufficient")).toEqual(["warn", "insufficient evidence"]);
     expect(told("validation", "succeeded", "fail")).toEqual(["bad", "fail"]);
     expect(told("optimisation", "succeeded", "fail")).toEqual(["bad", "infeasible"]);
     expect(told("optimisation", "succeeded", "pass")).toEqual(["good", "found"]);
   });
 
-  it("is told by its state until then: one that failed has failed no requirement", () => {
+  it("shows its state until then: one that failed has failed no requirement", () => {
     expect(told("validation", "failed", null)).toEqual(["bad", "did not finish"]);
     expect(told("validation", "leased", null)).toEqual(["busy", "running"]);
   });

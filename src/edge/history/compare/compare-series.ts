@@ -19,8 +19,8 @@ import type { StoredSeries } from "../../store/history/series-store.ts";
 import type { Observed } from "./observe-series.ts";
 
 /**
- * Takes back what could as well be chance among so many pairs. Samples within runs are a family of their own: their
- * tiny p-values tell nothing of the noise between runs, and must not lend it to those of runs.
+ * Withdraws verdicts that may be chance among so many pairs. Samples within runs are a family of their own: their tiny
+ * p-values say nothing of the noise between runs, and must not lower the adjusted ones of runs.
  */
 export function adjustVerdicts(pairs: readonly Omit<ComparedPair, "adjustedP">[], confidence: number): ComparedPair[] {
   const adjusted = new Map<Omit<ComparedPair, "adjustedP">, number>();
@@ -39,7 +39,7 @@ export function adjustVerdicts(pairs: readonly Omit<ComparedPair, "adjustedP">[]
   });
 }
 
-/** A series with what a side knows of it. */
+/** A series with one side's data of it. */
 export interface Measured {
   readonly series: StoredSeries;
   readonly observed: Observed;
@@ -52,9 +52,8 @@ type Found = Omit<ComparedPair, "key" | "a" | "b" | "adjustedP"> & {
 };
 
 /**
- * Compares one pair. Runs are independent observations, samples within one are not: so runs are counted where both
- * sides have 5, a prediction is made from the runs of one side where only that has them, and samples are the last
- * resort.
+ * Compares one pair. Runs are independent observations, samples within a run are not. So runs are compared where both
+ * sides have 5, one side's runs predict where only it has 5, and samples are the last resort.
  */
 export function compareSeries(a: Measured, b: Measured, asked: Asked): Omit<ComparedPair, "adjustedP"> {
   const [few, many] = [a, b].map(({ observed }) => observed.runs.length).toSorted((one, other) => one - other);
@@ -80,7 +79,7 @@ function compareRuns(a: Measured, b: Measured, asked: Asked): Found {
   };
 }
 
-const ONE_RUN = "One run may be a spike, which no history can tell from a change: measure again.";
+const ONE_RUN = "One run may be a spike, which the history cannot distinguish from a change: measure again.";
 
 function predictFew(a: Measured, b: Measured, asked: Asked): Found {
   const [ofA, ofB] = [statisticsOf(a, asked.statistic), statisticsOf(b, asked.statistic)];
@@ -114,7 +113,10 @@ function compareWithin(a: Measured, b: Measured, asked: Asked): Found {
   };
 }
 
-/** Other statistics than the median are told and not judged: what one run's tail is worth, samples of it cannot say. */
+/**
+ * Statistics other than the median are reported without a verdict: samples of one run cannot show how far its tail
+ * varies.
+ */
 function describeWhole(a: OpenAggregate, b: OpenAggregate, statistic: Statistic): Found {
   const [ofA, ofB] = [statisticOf(a, statistic), statisticOf(b, statistic)];
   return {
@@ -178,7 +180,7 @@ function wholeOf({ runs, merged }: Observed): OpenAggregate {
   return whole;
 }
 
-/** The samples as their sketch has them, the extremes exact; of many, evenly spaced ranks. */
+/** The samples of a sketch, with exact extremes; evenly spaced ranks where there are many. */
 function samplesOf(aggregate: OpenAggregate): number[] {
   const size = Math.min(aggregate.count, LIMITS.comparedSamples);
   const ranks = Array.from({ length: size }, (_, rank) => (rank + 0.5) / size);
@@ -210,9 +212,9 @@ function describeSide({ series, observed }: Measured, value: number, interval: C
 }
 
 /**
- * Runs of one series that both sides hold belong to the side with fewer runs, so that the latest one is compared
- * with those before it and never with itself; of sides with as many, to B. A side that keeps none has nothing of
- * its own; of live requests nothing is known but their sum, so overlapping spans leave A with nothing.
+ * Assigns runs that both sides hold to the side with fewer runs, or to B, so that the latest run is compared with
+ * earlier ones and never with itself. A side left without runs is empty. Live requests are known only by their sum, so
+ * overlapping spans leave A empty.
  */
 export function shareRuns(a: Observed, b: Observed): [a: Observed, b: Observed] {
   if (a.merged !== null && b.merged !== null) {

@@ -21,7 +21,7 @@ export async function compareSides(env: ProjectEnv, query: CompareQuery): Promis
   const inAll = found.a.length + found.b.length;
   const [ofA, ofB] = await Promise.all([
     observeSeries(env.DB, a, numbersOf(found.a, pairing.lonelyA), inAll),
-    // Whether a run or a revision measured anything at all is worth knowing even where nothing goes with it.
+    // A run's or revision's own measurements are reported even without a counterpart.
     observeSeries(env.DB, b, numbersOf(found.b, namesRuns(b) ? [] : pairing.lonelyB), inAll),
   ]);
   const unpaired = new Map<string, Unpaired>();
@@ -51,7 +51,7 @@ export async function compareSides(env: ProjectEnv, query: CompareQuery): Promis
     await endTurn();
   }
   const pairs = adjustVerdicts(compared, confidence);
-  // One series may have several partners: of those that are there it is compared with the ones that have runs.
+  // One series may have several partners: those with runs are preferred.
   for (const { a: one, b: other } of pairs) {
     unpaired.delete(`a ${one.seriesId}`);
     unpaired.delete(`b ${other.seriesId}`);
@@ -68,7 +68,7 @@ export async function compareSides(env: ProjectEnv, query: CompareQuery): Promis
   };
 }
 
-/** Two series that are named themselves are a pair whatever their keys, as long as their figures can be compared. */
+/** Two series named explicitly are a pair whatever their keys, if their quantities are comparable. */
 function pairOf(a: MeantSide, b: MeantSide, found: { a: StoredSeries[]; b: StoredSeries[] }): Pairing {
   const [one, other] = [found.a[0], found.b[0]];
   const areNamed = a.series !== undefined && b.series !== undefined;

@@ -14,20 +14,20 @@ export interface ObservedRun {
   readonly aggregate: OpenAggregate;
 }
 
-/** What a side knows of one series: runs, newest first, or where there are none what live requests left. */
+/** One side's data of a series: runs, newest first, or the rollups of live requests where there are no runs. */
 export interface Observed {
   readonly runs: readonly ObservedRun[];
   readonly merged: (Span & { readonly aggregate: OpenAggregate }) | null;
-  /** Whether older runs were left out. */
+  /** True if older runs were left out. */
   readonly truncated: boolean;
 }
 
-/** Parts of a span of live requests that are read at most: the widest rollups that give as many. */
+/** Fewest parts of a span of live requests: the widest rollups that give this many are read. */
 const FEWEST_STEPS = 10;
-/** A window is widened to whole steps: to wider ones than days would be to another window. */
+/** A window is widened to whole steps; beyond days it would become another window. */
 const STEPS_MS = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
 
-/** Reads what a side has of its series; `sides` share what may be read at once. */
+/** Reads a side's data of its series; `sides` share the read limit. */
 export async function observeSeries(
   binding: D1Database,
   side: MeantSide,
@@ -48,11 +48,11 @@ export async function observeSeries(
   return observed;
 }
 
-/** Puts a run's points together; `points` are the newest first, and one more than the limit tells of a cut. */
+/** Groups points by run. `points` are newest first; one more than the limit shows that the list is cut. */
 export function observeRuns(points: readonly RunPoint[], limit: number, last: number | undefined): Observed {
   const runs = [...Map.groupBy(points.slice(0, limit), ({ runId }) => runId).values()].map(toRun);
   const cut = points.length > limit;
-  // Of the run that the cut went through only a part is known.
+  // The run at the cut is incomplete.
   const whole = cut && runs.length > 1 ? runs.slice(0, -1) : runs;
   return { runs: whole.slice(0, last), merged: null, truncated: cut && (last === undefined || last > whole.length) };
 }
@@ -67,7 +67,7 @@ function toRun(points: readonly RunPoint[]): ObservedRun {
   };
 }
 
-/** Of live requests only rollups are kept, and one after the other they are no runs. */
+/** Live requests are kept as rollups only, and successive rollups are not runs. */
 async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers: readonly number[]) {
   const stepMs = STEPS_MS.find((ms) => (span.toMs - span.fromMs) / ms >= FEWEST_STEPS) ?? MINUTE_MS;
   const whole = widenSpan(span, stepMs);

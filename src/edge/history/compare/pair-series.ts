@@ -1,10 +1,10 @@
 import { SeriesKey } from "../../../protocol/history/series.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
 
-/** What two sides of a comparison may differ in by themselves. */
+/** Dimension in which the two sides of a comparison may differ. */
 export type Dimension = "label" | "fingerprint";
 
-/** Equal where two series are the same but for these dimensions. */
+/** Key that two series share if they differ only in these dimensions. */
 export function pairKeyOf(series: SeriesKey, without: readonly Dimension[]): string {
   const { label, fingerprint, software, ...rest } = SeriesKey.parse(series);
   const configuration = Object.entries(rest.configuration).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -22,8 +22,8 @@ export interface Pairing {
 }
 
 /**
- * Pairs the series of two sides that are alike but for what the sides differ in. Where one side leaves a dimension
- * open that the other names, one series has several partners.
+ * Pairs the series of two sides that are equal except where the sides differ. A dimension that only one side names
+ * gives a series several partners.
  */
 export function pairSeries(
   a: readonly StoredSeries[],

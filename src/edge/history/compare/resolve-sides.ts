@@ -20,7 +20,7 @@ export interface MeantSide extends Omit<Side, "baseline"> {
   readonly span: Span;
 }
 
-/** What a side's text means; a name that no baseline has is a label. */
+/** Meaning of a side's text; a name without a baseline is a label. */
 export async function readSide(
   env: ProjectEnv,
   name: "a" | "b",
@@ -33,7 +33,7 @@ export async function readSide(
   const pinned = baseline === undefined ? null : await findBaseline(openProject(env), baseline);
   const side = { ...(baseline === undefined ? {} : (pinned ?? { label: baseline })), ...own } as Side &
     Partial<Baseline>;
-  // A run and a revision know their labels by themselves.
+  // A run and a revision have their labels already.
   const knowsLabel = side.run !== undefined || side.revision !== undefined;
   const { series: _, label: sharedLabel, ...dimensions } = shared;
   return {
@@ -57,15 +57,15 @@ export async function readSide(
   };
 }
 
-/** In which dimensions of the key the two sides are not the same: series are paired without them. */
+/** Dimensions of the key in which the two sides differ: series are paired without them. */
 export function differingDimensions(a: MeantSide, b: MeantSide): Dimension[] {
   const all: Dimension[] = ["label", "fingerprint"];
   return all.filter((dimension) => a.selector[dimension] !== b.selector[dimension]);
 }
 
 /**
- * The series of both sides. Where series are named for all, or one side has more than may be compared, those that
- * correspond to the others are looked for by their keys.
+ * The series of both sides. Where series are named for all, or one side has too many to compare, counterparts are
+ * looked up by their keys.
  */
 export async function findSides(
   env: ProjectEnv,
@@ -93,7 +93,7 @@ function tooMany({ name }: MeantSide) {
   return invalidRequest([{ pointer: `query/${name}`, message }]);
 }
 
-/** One more than may be compared tells of a cut. */
+/** Reads one series more than the limit, which shows that the list is cut. */
 async function findOwn(env: ProjectEnv, side: MeantSide): Promise<StoredSeries[]> {
   const ofSide = side.series === undefined ? undefined : [side.series];
   const series = side.run === undefined ? ofSide : await seriesIdsOfRun(env, side.run, LIMITS.queriedSeries);
@@ -101,7 +101,7 @@ async function findOwn(env: ProjectEnv, side: MeantSide): Promise<StoredSeries[]
   return side.series === undefined ? found : found.filter(({ id }) => id === side.series);
 }
 
-/** The side's series that are as others but for what the sides differ in. */
+/** The side's series that equal the others except where the sides differ. */
 async function findAlike(
   env: ProjectEnv,
   side: MeantSide,

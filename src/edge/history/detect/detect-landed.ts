@@ -6,15 +6,15 @@ import { isTransferring } from "../../store/transfer-store.ts";
 import { detectSeries } from "./detect-series.ts";
 import { closedHourMs } from "./read-series-points.ts";
 
-/** Points that a step goes through, and series that it searches: some tens of milliseconds of work. */
+/** Points and series of one step: some tens of milliseconds of work. */
 const STEP_POINTS = 10_000;
 const STEP_SERIES = 10;
-/** Points of a series that are looked at when one lands. */
+/** Latest points of a series that are searched when a point arrives. */
 const LATEST_POINTS = 300;
 
 /**
- * Searches the series for changes in which points landed since the last time, some series a step, until none is left
- * or `maxSteps` are done. It may be stopped anywhere and goes on later: a step counts whole or not at all.
+ * Searches series with new points for changes, some series a step, until all are done or `maxSteps` are reached. It may
+ * stop anywhere and continue later: a step is stored whole or not at all.
  */
 export async function detectLanded(env: Env, nowMs: number, maxSteps: number): Promise<{ isDone: boolean }> {
   for (let step = 0; step < maxSteps; step++) {
@@ -30,15 +30,15 @@ export async function detectLanded(env: Env, nowMs: number, maxSteps: number): P
   return { isDone: false };
 }
 
-/** Steps that follow what has just come: enough for one run. */
+/** Steps after a report: enough for one run. */
 const STEPS_BEHIND_A_RUN = 2;
 
-/** When this isolate last looked. */
+/** Time of this isolate's last search. */
 let searchedAtMs = Number.NEGATIVE_INFINITY;
 
 /**
- * Looks for changes in what has just come, and never fails. What this does not reach, the scheduled handler does: so
- * a flood of reports is not searched one by one, and nothing while a transfer wants the history to stay as it is.
+ * Searches the series of new points for changes; never fails. The scheduled handler does the rest, so that a flood of
+ * reports is not searched one by one. Nothing is searched while a transfer keeps the history unchanged.
  */
 export async function searchLanded(env: Env, nowMs: number): Promise<void> {
   if (nowMs - searchedAtMs < configOf(env).searchGapMs) return;
@@ -50,7 +50,7 @@ export async function searchLanded(env: Env, nowMs: number): Promise<void> {
   }
 }
 
-/** The first series that are to be searched, and how far all points are seen once they were. */
+/** The first series to search, and the sequence number up to which all points are searched after them. */
 function takeSeries(points: readonly LandedPoint[], nowMs: number): { numbers: number[]; detectedSeq: number } {
   const due = points.filter((point) => isDue(point, nowMs));
   const numbers = [...new Set(due.map(({ seriesNo }) => seriesNo))].slice(0, STEP_SERIES);
@@ -58,7 +58,7 @@ function takeSeries(points: readonly LandedPoint[], nowMs: number): { numbers: n
   return { numbers, detectedSeq: next === undefined ? (points.at(-1)?.seq ?? 0) : next.seq - 1 };
 }
 
-/** What live requests left is looked at by the hour: again when another one is over. */
+/** Series of live requests are searched hourly: again after another full hour. */
 function isDue({ seq, isOfRun, seriesDetectedSeq, seriesDetectedAtMs }: LandedPoint, nowMs: number): boolean {
   if (seq <= seriesDetectedSeq) return false;
   return isOfRun === 1 || seriesDetectedAtMs === null || closedHourMs(seriesDetectedAtMs) < closedHourMs(nowMs);

@@ -20,30 +20,30 @@ import { findShifts } from "./find-shifts.ts";
 import { isSelected, readSeriesPoints } from "./read-series-points.ts";
 import { type Findings, type Plan, planAlerts } from "./plan-alerts.ts";
 import { defaultStatistic, isCount } from "./shift.ts";
-import { prepareTelling } from "./tell-alerts.ts";
+import { prepareAlertDeliveries } from "./alert-deliveries.ts";
 
-/** Searches at once each take another version of what is known; the last of so many tries is given up. */
+/** Attempts to store a result while concurrent searches change the alerts. */
 const TRIES = 5;
 
 export interface DetectionTask {
   readonly series: readonly StoredSeries[];
-  /** Points of each series that are looked at: the latest. */
+  /** Number of latest points of each series to search. */
   readonly pointLimit: number;
   readonly parameters: DetectionParameters;
   readonly progress: DetectionProgress | null;
   readonly nowMs: number;
 }
 
-/** What became of a task: `overtaken` where others kept changing the alerts meanwhile, and nothing was kept. */
+/** Outcome of a task; `overtaken`: others kept changing the alerts meanwhile, and nothing was stored. */
 export type DetectionOutcome =
   | { readonly kind: "saved"; readonly findings: readonly Findings[]; readonly plan: Plan }
   | { readonly kind: "overtaken" };
 
-/** Searches series for changes, judges them by the rules of their projects that select them, and keeps what comes of it. */
+/** Searches series for changes, judges them by the matching rules of their projects, and stores the result. */
 export async function detectSeries(env: Env, task: DetectionTask): Promise<DetectionOutcome> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const state = await readDetectionState(env.DB);
-    // Somebody else has seen these points meanwhile.
+    // Another search has seen these points meanwhile.
     if (task.progress !== null && state.detectedSeq >= task.progress.detectedSeq) return { kind: "overtaken" };
     const findings = await findAll(env, task);
     const plan = await planFor(env.DB, findings, task);
@@ -55,7 +55,7 @@ export async function detectSeries(env: Env, task: DetectionTask): Promise<Detec
   return { kind: "overtaken" };
 }
 
-/** The same, and nothing is kept. */
+/** The same search without storing anything. */
 export async function findAll(env: Env, task: DetectionTask): Promise<Findings[]> {
   const rulesOf = new Map<string, readonly Threshold[]>();
   for (const { project } of task.series) {
@@ -64,7 +64,7 @@ export async function findAll(env: Env, task: DetectionTask): Promise<Findings[]
   const findings: Findings[] = [];
   for (const series of task.series) {
     if (isCount(series)) continue;
-    // One that cannot be searched must not keep the others waiting for ever.
+    // A series that cannot be searched must not block the others.
     try {
       findings.push(await findIn(env.DB, series, rulesOf.get(series.project) ?? [], task));
     } catch (error) {
@@ -90,7 +90,7 @@ async function findIn(
 async function planFor(binding: D1Database, findings: readonly Findings[], task: DetectionTask): Promise<Plan> {
   const numbers = findings.map(({ series }) => series.no);
   if (numbers.length === 0) return { alerts: [], changes: [] };
-  // More changes than points there are not, but for those of rules.
+  // A series has at most as many changes as points, except those of rules.
   const changes = await readKnownChanges(binding, numbers, task.pointLimit);
   const shifts = findings.flatMap(({ series, shifts: some }) => some.map((shift) => ({ series, shift })));
   if (changes.length + shifts.length === 0) return { alerts: [], changes: [] };
@@ -121,11 +121,11 @@ function spanOf(shifts: readonly Shift[]): Span {
 
 async function save(binding: D1Database, state: DetectionState, task: DetectionTask, plan: Plan) {
   const { progress, nowMs } = task;
-  const further = await prepareTelling(binding, plan, nowMs);
+  const further = await prepareAlertDeliveries(binding, plan, nowMs);
   return saveDetection(binding, state, { progress, ...plan, nowMs }, further);
 }
 
-/** Tells pages that listen; one that is not told reads the same a little later. */
+/** Notifies pages that listen; a page that misses the event reads the same a little later. */
 async function announce(env: Env, { alerts }: Plan): Promise<void> {
   try {
     for (const { id, project } of alerts) await jobQueue(env).announce({ type: "alert", id }, project);

@@ -8,7 +8,7 @@ import { placeOf, previousOf } from "./find-shifts.ts";
 import type { SeriesPoints } from "./read-series-points.ts";
 import { resolutionOf, statisticOf } from "./shift.ts";
 
-/** So many points in a row within the limits, and the series is back. */
+/** Points in a row within the limits after which the series is back to normal. */
 export const RETURN_POINTS = 3;
 
 /** A time during which points were beyond a limit. */
@@ -16,18 +16,18 @@ interface Episode {
   readonly direction: "regression" | "improvement";
   /** The first point beyond the limit. */
   readonly start: number;
-  /** The first point that is no part of it any more; null while it lasts. */
+  /** The first point after the episode; null while it lasts. */
   readonly end: number | null;
-  /** The point by which it was within the limits again; null where it ended as the new normal, or lasts. */
+  /** The point at which it was within the limits again; null where it became the new normal, or lasts. */
   readonly returned: number | null;
-  /** Of the points in between, those that were beyond the limit. */
+  /** Points in between that were beyond the limit. */
   readonly beyond: readonly number[];
-  /** What the first point was judged by. */
+  /** Judgement of the first point. */
   readonly judgement: ThresholdJudgement;
 }
 
 export interface Judged {
-  /** By point. */
+  /** One for each point. */
   readonly judgements: readonly ThresholdJudgement[];
   readonly episodes: readonly Episode[];
 }
@@ -37,7 +37,7 @@ type Rule = Pick<
   "test" | "lower" | "upper" | "windowPoints" | "minSample" | "minimumEffect" | "consecutive"
 >;
 
-/** An episode, or what may become one, with its values. */
+/** An episode, or a candidate, with its values. */
 interface OpenEpisode extends Episode {
   end: number | null;
   returned: number | null;
@@ -48,9 +48,9 @@ interface OpenEpisode extends Episode {
 }
 
 /**
- * Judges each value by those before it. Values beyond a limit are no history as long as they may be, or are, part of
- * an episode, so that a new level does not become normal while it is being told of; it does once it fills the window.
- * `noiseFloor` is the rule's own, or what the values can tell apart if that is more.
+ * Judges each value by the values before it. Values beyond a limit are not history while they are, or may be, part of
+ * an episode: a new level becomes normal only once it fills the window. `noiseFloor` is the rule's own, or the
+ * resolution of the values if that is larger.
  */
 export function judgePoints(
   values: readonly number[],
@@ -99,7 +99,7 @@ function sideOf({ verdict }: ThresholdJudgement): Episode["direction"] | null {
   return verdict === "regression" || verdict === "improvement" ? verdict : null;
 }
 
-/** A verdict on less than the minimum effect is none. */
+/** A change below the minimum effect gets no verdict. */
 function soften(
   judgement: ThresholdJudgement,
   value: number,
@@ -111,7 +111,9 @@ function soften(
   return { ...judgement, verdict: "pass" };
 }
 
-/** The first point from `start` on that ends `RETURN_POINTS` in a row within the limits; null where none does. */
+/**
+ * The first point from `start` on that completes `RETURN_POINTS` in a row within the limits; null where there is none.
+ */
 export function findReturn(
   values: readonly number[],
   start: number,
@@ -127,8 +129,8 @@ export function findReturn(
 }
 
 /**
- * Where points of a series broke a rule: one shift for each time, however long it lasts. Of a series that is cut,
- * those points are not judged whose whole history was not read.
+ * Breaches of a rule in a series: one shift for each episode, however long it lasts. In a cut series, points whose full
+ * history was not read are not judged.
  */
 export function findBreaches(
   { points, truncated }: SeriesPoints,

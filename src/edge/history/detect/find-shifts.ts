@@ -16,7 +16,7 @@ export interface Search {
   readonly parameters: DetectionParameters;
 }
 
-/** What is told of a change, whoever found it. */
+/** Description of a change, from either detector. */
 type Found = Pick<DetectedChange, "index" | "completeIndex" | "kind" | "verdict" | "from" | "to"> &
   Pick<ChangeEvidence, "relativeChange" | "interval" | "p" | "confidence">;
 
@@ -44,7 +44,7 @@ function findLasting(
   return detectChanges(values, { direction, windowPoints, maxP, minimumSegment, minimumEffect });
 }
 
-/** With no shortest segment the answer is Otava's, to the letter. */
+/** Without a shortest segment, the result equals Otava's exactly. */
 function findAsOtava(values: readonly number[], { direction, parameters }: Search): readonly Found[] {
   const { windowPoints = 50, maxP = 0.001, minMagnitude = 0 } = parameters;
   return findChangePoints(values, { windowPoints, maxP, minMagnitude }).map((change) => {
@@ -96,12 +96,12 @@ function toShift(points: readonly StoredPoint[], values: readonly number[], foun
   };
 }
 
-/** Where a new regime begins, and which run began it. */
+/** Start of a new regime, and the run that began it. */
 export function placeOf(points: readonly StoredPoint[], index: number) {
   const [last, first] = [points[index - 1], points[index]];
   if (first === undefined) throw new RangeError(`there is no point ${index}`);
   const { atMs, runId, revision } = first;
-  // Two points of one instant still have a span between them.
+  // Two points of one instant still get a span between them.
   return { afterMs: Math.min(last?.atMs ?? atMs, atMs - 1), atMs, runId, revision };
 }
 

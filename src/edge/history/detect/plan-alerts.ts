@@ -11,7 +11,7 @@ import type { StoredPoint } from "../../store/history/point-store.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
 import { recogniseShifts, returnOf } from "./recognise-shifts.ts";
 
-/** From which states an action leads to which one. */
+/** State transitions of each action. */
 const TRANSITIONS: Record<AlertAction, { readonly from: readonly AlertState[]; readonly to: AlertState }> = {
   acknowledge: { from: ["open", "muted"], to: "acknowledged" },
   dismiss: { from: ["open", "acknowledged", "muted"], to: "dismissed" },
@@ -20,17 +20,17 @@ const TRANSITIONS: Record<AlertAction, { readonly from: readonly AlertState[]; r
   reopen: { from: ["acknowledged", "resolved", "dismissed", "muted"], to: "open" },
 };
 
-/** The state that an action leads to; null where it cannot be done in this one. Of changes, their series are muted. */
+/** State after an action; null where the action is impossible. An alert of changes mutes their series. */
 export function changeState({ kind, state }: Pick<Alert, "kind" | "state">, action: AlertAction): AlertState | null {
   const { from, to } = TRANSITIONS[action];
   return from.includes(state) && (action !== "mute" || kind === "finding") ? to : null;
 }
 
-/** What was found in one series now. */
+/** Current findings of one series. */
 export interface Findings {
   readonly series: StoredSeries;
   readonly points: readonly StoredPoint[];
-  /** Whether the series has older points than these. */
+  /** True if the series has older points than these. */
   readonly truncated: boolean;
   readonly shifts: readonly Shift[];
 }
@@ -44,21 +44,21 @@ type Working = { -readonly [Key in keyof PlannedAlert]: PlannedAlert[Key] };
 
 export interface Known {
   readonly changes: readonly KnownChange[];
-  /** Those of the changes, and all whose span one of the shifts may lie in. */
+  /** Alerts of the changes, and all whose span may contain one of the shifts. */
   readonly alerts: readonly KnownAlert[];
 }
 
 interface Options {
   readonly nowMs: number;
   readonly minSegment?: number | undefined;
-  /** Whether what is not found any more was none: not so of a search by other parameters. */
+  /** True if a change that is no longer found was a mistake; false for a search with other parameters. */
   readonly mayWithdraw: boolean;
   readonly createId: (kind: "alert" | "change") => string;
 }
 
 /**
- * What findings mean for what people are shown: changes that are known are brought up to date, new ones join the alert
- * of what moved at the same time on the same hardware, or make one, and alerts end whose series are back.
+ * Plans alerts from findings. Known changes are updated; new ones join the alert of changes at the same time on the
+ * same hardware, or open one. Alerts end once their series have returned to normal.
  */
 export function planAlerts(findings: readonly Findings[], known: Known, options: Options): Plan {
   const alerts = known.alerts.map((alert): Working => ({ ...alert, isNew: false, before: alert.state }));
@@ -73,7 +73,7 @@ export function planAlerts(findings: readonly Findings[], known: Known, options:
       const alert = alerts.find(({ id }) => id === change.alertId);
       if (alert === undefined) continue;
       alert.lasting += change.lasting;
-      // The alert of one change goes where that goes.
+      // The alert of a single change moves with that change.
       if (alert.changes === 1) Object.assign(alert, { afterMs: change.afterMs, atMs: change.atMs });
     }
     fresh.push(...unknown.map((shift) => ({ series, shift })));
@@ -91,13 +91,13 @@ export function planAlerts(findings: readonly Findings[], known: Known, options:
   return { alerts: alerts.filter((alert) => settle(alert, known.alerts, options.nowMs)), changes };
 }
 
-/** With by how many the lasting changes of its alert are more. */
+/** Adds the increase in the alert's number of lasting changes. */
 type UpdatedChange = Omit<KnownChange, "alertState"> & { readonly lasting: -1 | 0 | 1 };
 
-/** With so many points behind it, a change that is not found any more is no change. */
+/** Points after a change beyond which it is withdrawn if no longer found. */
 const SETTLED_POINTS = 40;
 
-/** The known changes of a series of which more is known now, and the shifts that are none of them. */
+/** Known changes of a series with new details, and the shifts that match none of them. */
 function bringUpToDate(
   finding: Findings,
   known: readonly KnownChange[],
@@ -107,7 +107,7 @@ function bringUpToDate(
   const dated = known.map((change) => withReturn(change, shifts, points, series));
   const recognised = recogniseShifts(shifts, dated, points, minSegment);
   const found = new Set(recognised.values());
-  // Of a cut series the first change may have lost most of what was before it.
+  // In a cut series the first change may have lost most of its history.
   const cut = truncated ? shifts.find(({ thresholdId }) => thresholdId === null) : undefined;
   const latest = new Map(
     [...recognised]
@@ -136,7 +136,7 @@ function lasts({ evidence: { returnedAt, withdrawnAt } }: Shift): boolean {
   return returnedAt === null && withdrawnAt === null;
 }
 
-/** Whether a change lies well inside of the points, and would be found again for certain if it were one. */
+/** True if a change lies well inside the points, so that a search would find it again if it were real. */
 function isSettled(change: KnownChange, { points, truncated }: Findings): boolean {
   if (change.thresholdId !== null || !lasts(change)) return false;
   const index = points.findIndex(({ atMs }) => atMs >= change.atMs);
@@ -154,15 +154,15 @@ function withReturn<Some extends Shift>(
   return backMs === null ? change : { ...change, evidence: { ...change.evidence, returnedAt: toInstant(backMs) } };
 }
 
-/** Whether two hold the same; the order of their fields says nothing. */
+/** Compares two objects field by field, in any order. */
 function isSame(a: object, b: object | undefined): boolean {
   const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([x], [y]) => (x < y ? -1 : 1)));
   return b !== undefined && sorted(a) === sorted(b);
 }
 
 /**
- * The alert that a shift belongs to, one of its own project: it moved the same way, at what may be the same time, on the
- * same hardware; where no hardware is told, as the same subject in the same run. The nearest, if there are several.
+ * Alert that a shift belongs to, in its own project: same direction, possibly the same time, same hardware. Without
+ * known hardware: same subject in the same run. The nearest if there are several.
  */
 function findHost(alerts: readonly Working[], series: StoredSeries, shift: Shift): Working | undefined {
   return alerts
@@ -191,14 +191,14 @@ function join(alert: Working, series: StoredSeries, shift: Shift): void {
   const { afterMs, atMs } = shift;
   const endedByItself = alert.state === "resolved" && alert.direction === "regression" && alert.lasting === 0;
   if (series.mutedAtMs === null && (alert.state === "muted" || (endedByItself && lasts(shift)))) alert.state = "open";
-  // What they have in common: the longer the list, the better is known when it happened.
+  // Intersection of the changes' time spans: each change narrows it.
   alert.afterMs = Math.max(alert.afterMs, afterMs);
   alert.atMs = Math.min(alert.atMs, atMs);
   alert.changes++;
   if (lasts(shift)) alert.lasting++;
 }
 
-/** Ends what needs nobody, and tells whether anything about the alert is new. */
+/** Ends an alert that needs no attention; returns whether anything about the alert is new. */
 function settle(alert: Working, stored: readonly KnownAlert[], nowMs: number): boolean {
   const isPending = alert.state === "open" || alert.state === "acknowledged" || alert.state === "muted";
   if (alert.direction === "improvement") {

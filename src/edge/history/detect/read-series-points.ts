@@ -5,7 +5,7 @@ import { readPoints, type StoredPoint } from "../../store/history/point-store.ts
 import { HOUR_MS, type Span } from "../../store/history/rollup-store.ts";
 import { readHistory } from "../rollup/read-history.ts";
 
-/** Whether a selector means a series: the same answer as the one of `selectSeries`, of a series that is here. */
+/** True if a selector matches a series in memory, by the rules of `selectSeries`. */
 export function isSelected(
   series: SeriesKey & { readonly id: string; readonly fingerprintId: string | null },
   selector: SeriesSelector,
@@ -23,7 +23,7 @@ export function isSelected(
     isOf(selector.label, series.label) &&
     isOf(selector.fingerprint, series.fingerprintId) &&
     isOf(selector.software, series.software) &&
-    // Queries name numbers as text.
+    // Query parameters hold numbers as text.
     fields.every(([name, wanted]) => wanted === undefined || isOf(String(wanted), textOf(series.configuration[name])))
   );
 }
@@ -32,24 +32,24 @@ function textOf(value: string | number | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-/** What an hour left may be on its way for so long. */
+/** Largest delay of the points of an hour. */
 const LATE_MS = 300_000;
 
-/** The points of a series that changes are looked for in, oldest first. */
+/** Points of a series for the search, oldest first. */
 export interface SeriesPoints {
   readonly points: readonly StoredPoint[];
-  /** Whether there are older ones. */
+  /** True if there are older points. */
   readonly truncated: boolean;
 }
 
-/** The end of the last hour that is over, and whose measurements have come. */
+/** End of the last full hour whose measurements have arrived. */
 export function closedHourMs(nowMs: number): number {
   return Math.floor((nowMs - LATE_MS) / HOUR_MS) * HOUR_MS;
 }
 
 /**
- * The latest `limit` points of a series in a span: each run's, as it was measured; of a series that only live
- * requests left, its closed hours.
+ * The latest `limit` points of a series in a span: of each run as measured, or the full hours of a series that has only
+ * live requests.
  */
 export async function readSeriesPoints(
   binding: D1Database,

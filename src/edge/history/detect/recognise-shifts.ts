@@ -5,14 +5,14 @@ import { findReturn } from "./find-breaches.ts";
 import { statisticOf } from "./shift.ts";
 
 /**
- * A change moves while points come in, by a few of them: so many shortest segments. Nearer pairs go first, so that
- * a further change beside a known one is none of it.
+ * Reach of a change in shortest segments: it moves a little as points arrive. Nearer pairs match first, so that a new
+ * change beside a known one stays separate.
  */
 const REACH_SEGMENTS = 3;
 
 /**
- * Which known change each shift is. Change points are recognised by direction and place; a breach of a rule by the
- * same, or because the alert of the last one still stands: a rule has one open alert a series.
+ * Matches shifts to known changes. Change points match by direction and place; a breach of a rule likewise, or because
+ * the last alert is still open: a rule has one open alert for each series.
  */
 export function recogniseShifts(
   shifts: readonly Shift[],
@@ -38,13 +38,13 @@ export function recogniseShifts(
   for (const { shift, change } of pairs.toSorted((a, b) => a.distance - b.distance)) {
     if (recognised.has(shift) || taken.has(change)) continue;
     recognised.set(shift, change);
-    // One standing alert may be told of by several breaches.
+    // Several breaches may belong to one open alert.
     if (change.thresholdId === null) taken.add(change);
   }
   return recognised;
 }
 
-/** In points; 0 of slopes that overlap. */
+/** In points; 0 for overlapping slopes. */
 function distanceBetween(shift: Shift, change: KnownChange, index: number, knownIndex: number): number {
   const overlap =
     shift.atMs <= Date.parse(change.evidence.completeAt) && change.atMs <= Date.parse(shift.evidence.completeAt);
@@ -58,8 +58,8 @@ function stands({ atMs, alertState, evidence }: KnownChange, shift: Shift): bool
 }
 
 /**
- * When a series was back at the level of before a change: with a later change that leads there, or, of a broken
- * rule, with points in a row within the limits that it had. Null where it was not.
+ * Time at which a series returned to the level before a change: with a later change to that level, or, for a broken
+ * rule, with points in a row within its limits. Null where it did not.
  */
 export function returnOf(
   change: Shift,

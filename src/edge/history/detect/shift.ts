@@ -15,20 +15,19 @@ export function statisticOf(point: Aggregate, statistic: Statistic): number {
   return statistic === "min" ? point.min : point.max;
 }
 
-/** What a series is searched by: a share is of yes and no, so that its median tells nothing. */
+/** Statistic by which a series is searched. Shares come from yes and no, so their median is useless. */
 export function defaultStatistic({ unit }: Pick<SeriesKey, "unit">): Statistic {
   return unit === "share" ? "mean" : "p50";
 }
 
-/** Whether a series only counts: each of its points says how often, not how fast. */
+/** True if the points of a series are counts, not durations or rates. */
 export function isCount({ subjectKind, metric }: Pick<SeriesKey, "subjectKind" | "metric">): boolean {
   return subjectKind === "model" && (metric === "rows" || metric.startsWith("refused."));
 }
 
 /**
- * The share that two values of a statistic may differ by though nothing changed: a percentile comes out of a
- * sketch, where the smallest move is one bucket, twice its relative error. One and a half of them is what counts
- * as none. 0 where all values are exact.
+ * Relative difference of a statistic without a real change. A percentile comes from a sketch, whose smallest move is
+ * one bucket, twice its relative error; one and a half of them are allowed. 0 for exact values.
  */
 export function resolutionOf(points: readonly Aggregate[], statistic: Statistic): number {
   const isExact = QUANTILES[statistic] === undefined || points.every(({ min, max }) => min === max);

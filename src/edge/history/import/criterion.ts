@@ -18,7 +18,7 @@ const Complete = z
     message: "must be as many as measured_values",
   });
 
-/** Other lines tell of groups that ended, or of whatever comes to be. */
+/** Other lines: the end of a group, or any later message type. */
 const AnyEntry = z.object({ reason: z.string().optional() });
 
 /** The files that Criterion.rs leaves in `target/criterion/…/new`, put together; times are totals in nanoseconds. */
@@ -37,7 +37,7 @@ const Files = z
     message: "must hold sample.json or estimates.json",
   });
 
-/** What a benchmark is called whose files do not say, unless `subject` names it. */
+/** Name of a benchmark whose files give none, unless `subject` does. */
 const UNNAMED = "criterion";
 
 /**

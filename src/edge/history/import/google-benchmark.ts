@@ -23,7 +23,7 @@ type Row = z.infer<typeof Row>;
 
 const Output = z.object({ context: z.object({ date: z.string().optional() }).default({}), benchmarks: z.array(Row) });
 
-/** Numbers that stand in a row beside its counters. */
+/** Numeric fields of a row that are not counters. */
 const NO_COUNTERS: ReadonlySet<string> = new Set([
   "family_index",
   "per_family_instance_index",
@@ -84,12 +84,12 @@ function measureRows(subject: string, rows: readonly { row: Row; pointer: string
   ];
 }
 
-/** The tool does not say which way of a counter is better: a rate is, by its name, the higher the better. */
+/** Better direction of a counter, which the tool does not report: a rate, by its name, is better if higher. */
 function directionOf(counter: string): "lower" | "higher" {
   return /per_?sec|rate|throughput/i.test(counter) ? "higher" : "lower";
 }
 
-/** Newer versions write the offset of their time zone; a time without one is none. */
+/** Newer versions write the offset of their time zone; a time without one is ignored. */
 function toTime(date: string | undefined): { at?: string } {
   const isFull = date !== undefined && /^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:?\d{2})$/.test(date);
   return isFull && Number.isFinite(Date.parse(date)) ? { at: new Date(date).toISOString() } : {};

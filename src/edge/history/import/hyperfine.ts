@@ -19,8 +19,8 @@ const Output = z.object({
 const MS_PER_SECOND = 1_000;
 
 /**
- * What hyperfine writes with `--export-json`, in seconds: the times of every run, the mean of what it spent in user
- * and system mode, and its memory where that was measured. Parameters are configuration.
+ * Output of hyperfine's `--export-json`, in seconds: the times of every run, the mean user and system times, and memory
+ * where it was measured. Parameters become configuration.
  */
 export function importHyperfine(json: unknown): Imported {
   const { results } = parseInput(Output, json);

@@ -11,9 +11,8 @@ import { addToSketch, createSketch, decodeSketch, encodeSketch } from "../../../
 import type { Measurement } from "../../store/history/point-store.ts";
 
 /**
- * The aggregate of values of which only some percentiles are known: the extremes count once, every other value as
- * the known percentile that is nearest to its rank. So the known ones come out again, and exact stays what was.
- * Where none is known, the mean stands for the median.
+ * Aggregate of values with only some known percentiles. The extremes count once; each other value equals the known
+ * percentile nearest to its rank, or the mean where none is known. Known percentiles are reproduced exactly.
  */
 export function estimateAggregate({ count, min, max, sum, percentiles = {} }: ReportedAggregate): Aggregate {
   const known = Object.entries(percentiles)
@@ -33,7 +32,7 @@ export function estimateAggregate({ count, min, max, sum, percentiles = {} }: Re
   return { count, min, max, sum, sketch: encodeSketch(sketch) };
 }
 
-/** What a report leaves in the history, in its order; `atMs` is the time of what has none of its own. */
+/** Points of a report for the history, in its order; `atMs` is the time of measurements without their own. */
 export function measureReport(
   report: ReportInput,
   { project, runId, atMs }: Pick<Measurement, "project" | "atMs"> & { readonly runId: string },
@@ -65,7 +64,7 @@ export function measureReport(
   });
 }
 
-/** What the schema cannot see of a report: times far ahead of the edge's clock, and sketches that are none. */
+/** Checks beyond the schema: times far ahead of the edge's clock, and invalid sketches. */
 export function checkReport({ at, measurements }: ReportInput, latestMs: number): FieldError[] {
   const isAhead = (time: string | undefined) => time !== undefined && Date.parse(time) > latestMs;
   const ahead = (pointer: string) => ({ pointer, message: `must not lie after ${new Date(latestMs).toISOString()}` });
@@ -102,7 +101,7 @@ function fromReported({ sketch, ...reported }: ReportedAggregate): Aggregate {
   return { count, min, max, sum, sketch };
 }
 
-/** How many values a sketch holds; NaN where the text is none. */
+/** Number of values in a sketch; NaN where the text is not a sketch. */
 function countOf(sketch: string): number {
   try {
     return decodeSketch(sketch).count;

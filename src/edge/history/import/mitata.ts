@@ -6,7 +6,7 @@ const MS_PER_NS = 1e-6;
 const PERCENTILES = { p25: "p25", p50: "p50", p75: "p75", p99: "p99", p999: "p99.9" } as const;
 
 const optional = z.number().nullish();
-/** In nanoseconds. `ticks` counts iterations, of which several may make one sample. */
+/** In nanoseconds. `ticks` counts iterations; a sample may be the mean of several. */
 const Stats = z.object({
   samples: z.array(z.number()).nullish(),
   min: z.number(),
@@ -22,7 +22,7 @@ const Stats = z.object({
 
 const Output = z.object({
   layout: z.array(z.object({ name: z.string().nullable() })).default([]),
-  /** Of 1.0 and later. */
+  /** From version 1.0 on. */
   context: z
     .object({
       now: z.number().min(0).max(8.64e15).optional(),
@@ -30,7 +30,7 @@ const Output = z.object({
       cpu: z.object({ name: z.string().nullish() }).optional(),
     })
     .default({}),
-  /** Of 0.1. */
+  /** In version 0.1. */
   cpu: z.string().optional(),
   benchmarks: z.array(
     z.object({
@@ -53,8 +53,8 @@ const Output = z.object({
 type Benchmark = z.infer<typeof Output>["benchmarks"][number];
 
 /**
- * What mitata prints with `format: "json"` (1.0), or `json: true` (0.1). A run with arguments is a point of its
- * benchmark's series, by them; a group, and what ran it, are configuration. Runs that threw are left out.
+ * Output of mitata with `format: "json"` (1.0) or `json: true` (0.1). A run with arguments is one point of its
+ * benchmark's series, at those arguments. Group and runtime become configuration. Runs that threw are left out.
  */
 export function importMitata(json: unknown): Imported {
   const { layout, context, cpu = context.cpu?.name, benchmarks } = parseInput(Output, json);
@@ -112,7 +112,7 @@ function numbersOf({ samples, min, max, avg, ticks, ...percentiles }: z.infer<ty
   };
 }
 
-/** A name such as `sum $size` without what stands for arguments. */
+/** Name without the placeholders of arguments, such as `sum $size`. */
 function withoutArguments(alias: string): string {
   const left = alias.replaceAll(/\$\w+/g, "").replaceAll(/\s+/g, " ").trim();
   return left === "" ? alias : left;

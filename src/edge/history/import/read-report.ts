@@ -21,7 +21,7 @@ const IMPORTERS: Readonly<Record<Exclude<ReportFormat, "native">, (json: unknown
   tinybench: importTinybench,
 };
 
-/** Reads a report in any of the forms; every mistake is an `invalid-request` that names its place in what was sent. */
+/** Reads a report in any of the forms; each mistake is an `invalid-request` with its place in the input. */
 export async function readReport(request: Request, query: ReportQuery, nowMs: number): Promise<ReportInput> {
   const mediaType = mediaTypeOf(request);
   const bytes = await readBody(request, LIMITS.reportBodyBytes);
@@ -30,7 +30,7 @@ export async function readReport(request: Request, query: ReportQuery, nowMs: nu
   }
   const json = mediaType === LINES ? parseLines(bytes) : parseJson(bytes);
   const { report, pointers } = readForm(json, query.format);
-  // Behind the query, which may make a name too long. What a tool wrote is checked like what came in our form.
+  // After the query, which may make a name too long. A tool's output passes the same check as our own form.
   const checked = checkInput(ReportInput, applyQuery(report, query));
   const errors = checked.ok ? checkReport(checked.value, nowMs + LIMITS.reportAheadMs) : checked.errors;
   if (checked.ok && errors.length === 0) return checked.value;
@@ -44,13 +44,15 @@ function readForm(json: unknown, format: ReportFormat): { report: unknown; point
   throw invalidRequest([{ pointer: "#", message: "holds nothing that was measured" }]);
 }
 
-/** Where in a tool's output the measurement stands that a pointer into our form names. */
+/** Place in a tool's output of the measurement that a pointer into our form names. */
 function toSource(pointer: string, pointers: readonly string[]): string {
   const index = /^#\/measurements\/(\d+)/.exec(pointer)?.[1];
   return index === undefined ? pointer : (pointers[Number(index)] ?? pointer);
 }
 
-/** What the query says counts. The report is not checked yet: what is not as it should be stays as it is. */
+/**
+ * Overrides the report with the query's values. The report is unchecked here: unexpected parts are left as they are.
+ */
 function applyQuery(report: unknown, query: ReportQuery): unknown {
   if (!isObject(report)) return report;
   const { host, measurements } = report;

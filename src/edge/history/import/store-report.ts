@@ -29,8 +29,8 @@ export type StoreOutcome =
   | { readonly ok: false; readonly problem: Problem };
 
 /**
- * Stores a report: its samples, then its run and points in one transaction. The same again, or at the same time,
- * gives the run of whichever came first, with its time. Fails with `conflict` where the name has other content.
+ * Stores a report: its samples, then its run and points in one transaction. A repeated or simultaneous report gets the
+ * run of the first one, with its time. Fails with `conflict` where the name has other content.
  */
 export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowMs }: Submitted): Promise<StoreOutcome> {
   const digest = await digestReport(tool, report);
@@ -63,7 +63,7 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
   try {
     await appendMeasurements(env.DB, measurements, [insertReport(env.DB, row)]);
   } catch (error) {
-    // Nothing of it was stored: somebody with the same name was faster, or the database failed.
+    // Nothing of it was stored: another report of the same name came first, or the database failed.
     const first = await findReport(db, id);
     if (first === null) throw error;
     return recognise(env, first, digest, series);
@@ -86,7 +86,7 @@ async function recognise(
   return { ok: true, created: false, run: { ...toReportRun(known), samplesBytes }, series };
 }
 
-/** Digest of all that a report says but its name, as hex. */
+/** Digest of a report without its name, as hex. */
 async function digestReport(tool: ReportFormat, report: ReportInput): Promise<string> {
   const text = JSON.stringify([tool, { ...report, run: undefined }]);
   return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));

@@ -32,12 +32,12 @@ const Tasks = z.array(
 );
 const Wrapped = z.object({ tasks: Tasks });
 
-/** What a task may be in, later than version 4, that has been measured; earlier ones say nothing. */
+/** States of a measured task after version 4; earlier versions report none. */
 const MEASURED: ReadonlySet<string | undefined> = new Set([undefined, "completed", "aborted-with-statistics"]);
 
 /**
  * Results of tinybench as `bench.tasks.map(({ name, result }) => ({ name, result }))`, or `{tasks: […]}` of the same.
- * Tasks that failed or never ran are left out, and throughput, which says the same as latency.
+ * Left out: tasks that failed or never ran, and throughput, the reciprocal of latency.
  */
 export function importTinybench(json: unknown): Imported {
   const [tasks, place] = Array.isArray(json)

@@ -7,7 +7,7 @@ type Step = {
   -readonly [Field in keyof CalibratedPrediction["steps"][number]]: CalibratedPrediction["steps"][number][Field];
 };
 
-/** Puts the sums of `inTime` and `asPredicted` together, by placement and confidence and then by step. */
+/** Combines the sums of `inTime` and `asPredicted`, by placement and confidence and then by step. */
 export function addUpForecasts(sums: readonly ForecastSum[]): CalibratedPrediction[] {
   const groups = Map.groupBy(sums, ({ key: { subject, configuration } }) => JSON.stringify([subject, configuration]));
   const predictions = [...groups.values()].map((members): CalibratedPrediction => {
@@ -22,7 +22,7 @@ export function addUpForecasts(sums: readonly ForecastSum[]): CalibratedPredicti
         step.inTime += sum;
       }
     }
-    // Of a step that begins right now one metric may be there before the other.
+    // In the step that begins now, one metric may arrive before the other.
     const whole = [...steps].filter(([, { requests }]) => requests > 0);
     const ordered = whole.toSorted(([a], [b]) => a - b).map(([, step]) => step);
     const total = (count: "requests" | "inTime" | "asPredicted") => ordered.reduce((sum, step) => sum + step[count], 0);

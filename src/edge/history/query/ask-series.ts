@@ -13,22 +13,25 @@ import { readHistory } from "../rollup/read-history.ts";
 import { type HistoryWindow, resolveWindow, steppedWindow } from "./history-window.ts";
 import { mergePoints, parseStepMs } from "./merge-parts.ts";
 
-/** What questions to several series have in common. */
+/** Fields that questions to several series share. */
 interface Asked extends SeriesSelector {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly step?: string | undefined;
 }
 
-/** The series that a question means and the span that it is about, before any of their points is read. */
+/** Series and span of a question, before any of their points is read. */
 export interface AskedSeries {
   readonly series: readonly SelectedSeries[];
   readonly window: HistoryWindow;
-  /** Changes with everything that would change what is read. */
+  /** Changes whenever the data read would change. */
   readonly state: unknown;
 }
 
-/** Finds what a question is about. More series than one may put together are refused: a part would mean something else. */
+/**
+ * Resolves a question's series and span. Throws for more series than one reply may merge: a part would answer another
+ * question.
+ */
 export async function askSeries(
   env: ProjectEnv,
   { from, to, step, ...asked }: Asked,
@@ -41,8 +44,8 @@ export async function askSeries(
 }
 
 /**
- * What tells a state of the history from any other, as far as a question sees it: the series and how many points
- * ever came to each, and where something may have been forgotten, how often that happened.
+ * Fingerprint of the history as far as a question sees it: the series, and the count of all points that each ever
+ * received. Where points may have been deleted, also the number of deletions.
  */
 function stateOf({ series, rollVersion, prunedSeq }: Selection, window: HistoryWindow): unknown {
   const forgotten = window.pieces === null ? prunedSeq : rollVersion;
@@ -63,7 +66,7 @@ function tooManySeries(): ProblemError {
 
 type PointsOf = Pick<PointsReply, "nextCursor" | "truncated"> & { points: HistoryPoint[]; rowsRead: number };
 
-/** Finds a series, and what tells whether its points are still the same; reads them when asked to. */
+/** Finds a series, and the fingerprint of its points; reads the points on demand. */
 export async function askPoints(
   env: ProjectEnv,
   query: PointsQuery,
@@ -95,7 +98,7 @@ export async function askPoints(
   return { state: stateOf(selection, window), read };
 }
 
-/** A page of points as they were measured: the newest, or those before a cursor. */
+/** A page of points as measured: the newest, or those before a cursor. */
 async function readMeasured(
   binding: D1Database,
   no: number,

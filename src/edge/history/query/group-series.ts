@@ -3,7 +3,7 @@ import type { SelectedSeries } from "../../store/history/series-store.ts";
 
 type Value = SeriesGroup["group"][string];
 
-/** Series that are put together, and what they have in common. */
+/** Grouped series, with their shared fields. */
 export interface GroupedSeries extends Quantity {
   readonly group: SeriesGroup["group"];
   readonly device: GroupDevice | null;
@@ -11,9 +11,8 @@ export interface GroupedSeries extends Quantity {
 }
 
 /**
- * Groups series that have the same values of some dimensions. What measures something else is never in one group,
- * grouped by or not: another metric, unit, clock or direction, or a software device beside a real one. Nor is what
- * `apart` gives another value of.
+ * Groups series by equal values of some dimensions. Different quantities never share a group: another metric, unit,
+ * clock or direction, a software device beside a real one, or another value of `apart`.
  */
 export function groupSeries(
   series: readonly SelectedSeries[],
@@ -37,17 +36,17 @@ function toGroup(members: readonly SelectedSeries[], groupBy: readonly Dimension
   };
 }
 
-/** A group as the wire has it. */
+/** A group in the form of the wire. */
 export function toWireGroup({ members, ...group }: GroupedSeries): SeriesGroup {
   return { ...group, series: members.map(({ id }) => id) };
 }
 
-/** What a group measures. */
+/** Quantity that a group measures. */
 export function quantityOf({ metric, unit, clock, direction, software }: Quantity): Quantity {
   return { metric, unit, clock, direction, software };
 }
 
-/** A series names its device where it was a kernel's; else it is called by what its fingerprint begins with. */
+/** Device name of a series: a kernel's series has one; others use the start of their fingerprint. */
 function deviceOf({ fingerprintId, fingerprint, configuration }: SelectedSeries): GroupDevice | null {
   if (fingerprintId === null) return null;
   const name = configuration["device"] ?? fingerprint?.adapter ?? fingerprint?.cpu ?? fingerprintId;
@@ -78,7 +77,7 @@ function valueOf(series: SelectedSeries, dimension: Dimension): Value {
   }
 }
 
-/** Numbers by size, everything else by its text. */
+/** Orders numbers by size, and everything else by its text. */
 function byValues(a: GroupedSeries, b: GroupedSeries): number {
   const [left, right] = [a, b].map(({ group, metric, unit, clock, direction, software }) => [
     ...Object.values(group),

@@ -9,21 +9,21 @@ import { groupSeries, quantityOf } from "./group-series.ts";
 import { describeWindow, readParts } from "./history-window.ts";
 import { createMerger, parseStepMs } from "./merge-parts.ts";
 
-/** Steps that people read times by; the shortest that gives few enough columns is taken. */
+/** Usual steps of time axes; the shortest one with few enough columns is used. */
 const USUAL_STEPS = ["1m", "5m", "15m", "1h", "3h", "6h", "12h", "1d", "7d", "30d"] as const;
 const USUAL_COLUMNS = 120;
 
-/** A step for a span of which none is asked for. */
+/** Default step for a span. */
 export function chooseStep(spanMs: number): string {
   const found = USUAL_STEPS.find((step) => spanMs / parseStepMs(step) <= USUAL_COLUMNS);
   return found ?? `${Math.ceil(spanMs / USUAL_COLUMNS / parseStepMs("1d"))}d`;
 }
 
-/** What was counted in one step. */
+/** Counts of one step. */
 interface Column {
   readonly atMs: number;
   readonly buckets: readonly (readonly [index: number, count: number])[];
-  /** Of zeros and negative values. */
+  /** Count of zeros and negative values. */
   readonly low: number;
   readonly min: number;
 }
@@ -61,7 +61,7 @@ export async function drawHeatmap(
   return { body, rowsRead };
 }
 
-/** Neighbouring buckets put together, as many to a row as it takes to have at most `maxRows`. */
+/** Merges neighbouring buckets so that there are at most `maxRows` rows. */
 export function countByRow(columns: readonly Column[], maxRows: number): Pick<Heatmap, "edges" | "counts"> {
   let [first, last, min] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   for (const { buckets, min: lowest } of columns) {
@@ -93,7 +93,7 @@ function tooManyTimes(): ProblemError {
   });
 }
 
-/** Names the first part of the quantity that one could select by. */
+/** Names the first differing field of the quantity, as a selector for the caller. */
 function severalQuantities(one: object, other: object): ProblemError {
   const [name = "metric"] =
     Object.entries(one).find(([key, value]) => value !== new Map(Object.entries(other)).get(key)) ?? [];

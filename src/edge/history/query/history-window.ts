@@ -15,7 +15,7 @@ import { parseStepMs } from "./merge-parts.ts";
 import { planPieces } from "../rollup/plan-pieces.ts";
 import { readHistory, readPieces, tooMuch, widenSpan } from "../rollup/read-history.ts";
 
-/** How far back a question goes unless told. */
+/** Default span of a question. */
 const DEFAULT_SPAN_MS = 30 * DAY_MS;
 const RESOLUTIONS = {
   [FOUR_WEEKS_MS]: "28d",
@@ -24,31 +24,31 @@ const RESOLUTIONS = {
   [MINUTE_MS]: "1m",
 } as const satisfies Record<RollupStepMs, string>;
 
-/** What a question to several series says of time. */
+/** Time fields of a question to several series. */
 interface AskedWindow {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly step?: string | undefined;
 }
 
-/** A span, and what it is read from. */
+/** A span, and its data source. */
 export interface HistoryWindow {
   readonly span: Span;
   /** Null: the whole span is one step. */
   readonly stepMs: number | null;
-  /** Null: the points as they were measured. */
+  /** Null: the points as measured. */
   readonly pieces: readonly Piece[] | null;
-  /** Whether some of what it reads may have been forgotten already, or soon will be. */
+  /** True if some of the data may have been deleted already, or soon will be. */
   readonly isFading: boolean;
 }
 
-/** The span that is asked for: of what is left out, the last thirty days with today. */
+/** The span of a question; default: the last thirty days including today. */
 export function askedSpan({ from, to }: Pick<AskedWindow, "from" | "to">, nowMs: number): Span {
   const toMs = to === undefined ? (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS : Date.parse(to);
   return { fromMs: from === undefined ? toMs - DEFAULT_SPAN_MS : Date.parse(from), toMs };
 }
 
-/** Which rollups answer a question best: as few rows as its step and what is kept of that time allow. */
+/** Rollups that answer a question with the fewest rows, given its step and what is kept of that time. */
 export function resolveWindow(
   { from, to, step }: AskedWindow,
   { requestsMs, minutesMs, hoursMs }: Pick<Config["retention"], "requestsMs" | "minutesMs" | "hoursMs">,
@@ -78,7 +78,7 @@ export function steppedWindow(
   return { span, stepMs, pieces, isFading };
 }
 
-/** What of a window is told in an answer. */
+/** The window's fields in a reply. */
 export function describeWindow({ span, pieces }: HistoryWindow) {
   const widest = ROLLUP_STEPS_MS.find((ms) => pieces?.some(({ stepMs }) => stepMs === ms));
   return {
@@ -88,7 +88,7 @@ export function describeWindow({ span, pieces }: HistoryWindow) {
   };
 }
 
-/** What a window has of some series, by the number of the series, and the rows that it took. */
+/** Parts of a window by series number, and the number of rows read. */
 export async function readParts(
   binding: D1Database,
   numbers: readonly number[],
@@ -99,7 +99,7 @@ export async function readParts(
   return { parts: Map.groupBy(read.buckets, ({ seriesNo }) => seriesNo), rowsRead: read.rowsRead };
 }
 
-/** The points themselves; of a part of them nothing is told. */
+/** The points as measured; throws where they are more than one reply may read. */
 async function readMeasured(binding: D1Database, numbers: readonly number[], span: Span, stepMs: number | null) {
   const read = await readHistory(binding, numbers, span, stepMs);
   if (read.truncated) throw tooMuch();

@@ -12,12 +12,12 @@ import {
 import { encodeSketch } from "../../../stats/distribution/sketch.ts";
 import { toInstant } from "../../clock.ts";
 
-/** Lets other requests of this isolate have their turn. */
+/** Yields to other requests of this isolate. */
 export function endTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Parts that are merged before others have their turn: about two milliseconds, since a turn takes one. */
+/** Parts merged before yielding: about two milliseconds, since a yield takes one. */
 const TURN_PARTS = 512;
 
 /** Part of a series: a point, or a rollup. */
@@ -26,21 +26,21 @@ export interface Part extends Aggregate {
   readonly runId: string | null;
 }
 
-/** Parts as one; the sketch is used again when the next are merged. */
+/** Merged parts; the sketch is reused by the next merge. */
 export interface MergedParts {
   readonly count: number;
   readonly min: number;
   readonly max: number;
   readonly sum: number;
   readonly sketch: SketchSum;
-  /** The run that all came from; null where that is not one. */
+  /** Run of all parts; null where they have several or none. */
   readonly runId: string | null;
 }
 
-/** Merges parts exactly, however many: in portions, between which other requests have their turn. */
+/** Merges any number of parts exactly, in portions, yielding to other requests in between. */
 type MergeParts = (parts: readonly Part[]) => Promise<MergedParts>;
 
-/** One for each request: its merges use the same room, one after the other. */
+/** One for each request: its merges share a buffer, one after the other. */
 export function createMerger(): MergeParts {
   const sketch = createSketchSum();
   let done = 0;
@@ -83,15 +83,15 @@ export function parseStepMs(step: string): number {
   return Number(step.slice(0, -1)) * STEP_UNITS_MS[unit];
 }
 
-/** What of the merged points is told. */
+/** Fields of the merged points in a reply. */
 export interface PointForm {
   readonly percentiles: readonly number[];
   readonly sketches: boolean;
 }
 
 /**
- * Turns parts into the wire's points, oldest first, merging those in the same step; a merged point
- * stands at the start of its step and names a run only if all of it came from one.
+ * Converts parts to the wire's points, oldest first, and merges those of the same step. A merged point has the time of
+ * its step's start, and names a run only if all parts came from one.
  */
 export async function mergePoints(
   parts: readonly Part[],
@@ -110,7 +110,7 @@ export async function mergePoints(
   return points;
 }
 
-/** Merged parts as a point at this time. */
+/** Point of merged parts at this time. */
 export function toPoint(atMs: number, merged: MergedParts, { percentiles, sketches }: PointForm): HistoryPoint {
   const values = quantilesOf(
     merged,

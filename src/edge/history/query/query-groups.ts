@@ -13,29 +13,29 @@ import { type GroupedSeries, groupSeries, quantityOf, toWireGroup } from "./grou
 import { describeWindow, readParts } from "./history-window.ts";
 import { createMerger, medianIntervalOf, type MergedParts, mergePoints, quantilesOf, toPoint } from "./merge-parts.ts";
 
-/** Groups of series over time: of each a point a step, or one over the whole span. */
+/** Groups of series over time: one point of each group for each step, or one for the whole span. */
 export async function queryGroups(
   binding: D1Database,
   { series, window }: AskedSeries,
   { groupBy, limit, percentiles, step }: Pick<HistoryQuery, "groupBy" | "limit" | "percentiles" | "step">,
 ): Promise<{ body: HistoryQueryReply; rowsRead: number }> {
   const all = groupSeries(series, groupBy);
-  const told = all.slice(0, limit);
-  const numbers = told.flatMap(({ members }) => members.map(({ no }) => no));
+  const shown = all.slice(0, limit);
+  const numbers = shown.flatMap(({ members }) => members.map(({ no }) => no));
   const { parts, rowsRead } = await readParts(binding, numbers, window);
   const merge = createMerger();
   const form = { percentiles, sketches: false };
   const groups: HistoryQueryReply["groups"] = [];
-  for (const group of told) {
+  for (const group of shown) {
     const own = group.members.flatMap(({ no }) => parts.get(no) ?? []);
-    // Where there is no step, the whole span is one, which begins where the span does.
+    // Without a step, the whole span is one step, which begins with the span.
     const points =
       window.stepMs !== null || own.length === 0
         ? await mergePoints(own, window.stepMs, form, merge)
         : [toPoint(window.span.fromMs, await merge(own), form)];
     groups.push({ ...toWireGroup(group), points });
   }
-  const truncated = told.length < all.length;
+  const truncated = shown.length < all.length;
   return { body: { groups, ...describeWindow(window), step: step ?? null, truncated }, rowsRead };
 }
 
@@ -43,12 +43,12 @@ type Board = HistoryLeaderboard["boards"][number];
 type Entry = Board["entries"][number];
 type Unranked = Omit<Entry, "rank" | "timesWorse">;
 
-/** How work is done, and not what: what a leaderboard compares. All other configuration stands apart. */
+/** Choices of how work is done, which a leaderboard compares. All other configuration separates boards. */
 const CHOICES: readonly string[] = ["variant", "backend", "axes", "tuned", "device", "placement"];
 
 /**
- * Groups by their medians, the best first. On one board stand those that did the same work and measured the same; so
- * software devices have boards of their own.
+ * Groups ordered by their medians, best first. One board holds groups with the same work and quantity, so software
+ * devices have boards of their own.
  */
 export async function rankGroups(
   binding: D1Database,
@@ -59,12 +59,12 @@ export async function rankGroups(
   const workOf = ({ configuration }: Pick<GroupedSeries["members"][number], "configuration">) =>
     Object.fromEntries(Object.entries(configuration).filter(([name]) => !chosen.has(name)));
   const all = groupSeries(series, groupBy, workOf);
-  const told = all.slice(0, limit);
-  const numbers = told.flatMap(({ members }) => members.map(({ no }) => no));
+  const shown = all.slice(0, limit);
+  const numbers = shown.flatMap(({ members }) => members.map(({ no }) => no));
   const { parts, rowsRead } = await readParts(binding, numbers, window);
   const merge = createMerger();
   const boards = new Map<string, Omit<Board, "entries"> & { entries: Unranked[] }>();
-  for (const group of told) {
+  for (const group of shown) {
     const own = group.members.flatMap(({ no }) => parts.get(no) ?? []);
     if (own.length === 0) continue;
     const place = { ...quantityOf(group), work: workOf(group.members[0]!) };
@@ -74,7 +74,7 @@ export async function rankGroups(
     board.entries.push(toEntry(group, await merge(own)));
   }
   const ranked = [...boards.values()].map((board) => ({ ...board, entries: rank(board.entries, board.direction) }));
-  return { body: { boards: ranked, ...describeWindow(window), truncated: told.length < all.length }, rowsRead };
+  return { body: { boards: ranked, ...describeWindow(window), truncated: shown.length < all.length }, rowsRead };
 }
 
 function toEntry(group: GroupedSeries, merged: MergedParts): Unranked {
@@ -93,7 +93,7 @@ function toEntry(group: GroupedSeries, merged: MergedParts): Unranked {
   };
 }
 
-/** Equal medians share a rank, and the next one counts them all. */
+/** Equal medians share a rank, and the next rank counts them all. */
 export function rank(entries: readonly Unranked[], direction: Board["direction"]): Entry[] {
   const sign = direction === "lower" ? 1 : -1;
   const sorted = entries.toSorted((a, b) => sign * (a.median - b.median));
@@ -105,7 +105,7 @@ export function rank(entries: readonly Unranked[], direction: Board["direction"]
   }));
 }
 
-/** What the series of each group measured at each value of a configuration, over the whole span. */
+/** Measurements of each group at each value of a configuration, over the whole span. */
 export async function readScaling(
   binding: D1Database,
   { series, window }: AskedSeries,
@@ -113,12 +113,12 @@ export async function readScaling(
 ): Promise<{ body: Scaling; rowsRead: number }> {
   const scaled = series.filter((one) => valueOf(one, over) !== null);
   const all = groupSeries(scaled, groupBy);
-  const told = all.slice(0, limit);
-  const numbers = told.flatMap(({ members }) => members.map(({ no }) => no));
+  const shown = all.slice(0, limit);
+  const numbers = shown.flatMap(({ members }) => members.map(({ no }) => no));
   const { parts, rowsRead } = await readParts(binding, numbers, window);
   const merge = createMerger();
   const groups: Scaling["groups"] = [];
-  for (const group of told) {
+  for (const group of shown) {
     const byValue = Map.groupBy(group.members, (member) => valueOf(member, over) ?? Number.NaN);
     const points: Scaling["groups"][number]["points"] = [];
     for (const [value, members] of [...byValue].toSorted(([a], [b]) => a - b)) {
@@ -134,10 +134,10 @@ export async function readScaling(
     }
     groups.push({ ...toWireGroup(group), points });
   }
-  return { body: { over, groups, ...describeWindow(window), truncated: told.length < all.length }, rowsRead };
+  return { body: { over, groups, ...describeWindow(window), truncated: shown.length < all.length }, rowsRead };
 }
 
-/** A configuration as a number; null where it is none. */
+/** A configuration's number; null where it is not numeric. */
 function valueOf({ configuration }: Pick<SelectedSeries, "configuration">, name: string): number | null {
   const value = configuration[name];
   if (value === undefined || String(value).trim() === "") return null;

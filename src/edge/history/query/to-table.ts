@@ -5,7 +5,7 @@ import { type Cell, type ColumnType, type Table, tableOf } from "../../http/writ
 
 type Column<Row> = readonly [name: string, type: ColumnType, cell: (row: Row) => Cell | undefined];
 
-/** What a point tells, beside its time; columns of the percentiles that the points have. */
+/** A point's values without its time; columns for the percentiles that the points have. */
 function statisticsOf<Row>(
   rows: readonly Row[],
   of: (row: Row) => Pick<HistoryPoint, "count" | "min" | "max" | "mean" | "percentiles">,
@@ -26,7 +26,7 @@ interface Grouped {
   readonly device: HistoryQueryReply["groups"][number]["device"];
 }
 
-/** The values that a group has, each as text: one dimension may hold numbers and names. */
+/** A group's values as text: one dimension may hold numbers and names. */
 function groupColumns<Row extends Grouped>(rows: readonly Row[]): Column<Row>[] {
   return [
     ...Object.keys(rows[0]?.group ?? {}).map((name): Column<Row> => {
@@ -45,7 +45,7 @@ interface Measured {
   readonly software: boolean;
 }
 
-/** Names that a dimension has, too, tell themselves apart. */
+/** Columns of the quantity, without those that are dimensions already. */
 function quantityColumns<Row extends Measured>(taken: readonly string[] = []): Column<Row>[] {
   const columns: Column<Row>[] = [
     ["metric", "text", ({ metric }) => metric],

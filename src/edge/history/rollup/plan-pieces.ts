@@ -8,15 +8,15 @@ import {
   type Span,
 } from "../../store/history/rollup-store.ts";
 
-/** From when on the rollups of each width are kept, in Unix milliseconds; the wider ones are kept for ever. */
+/** Earliest kept time of the rollups of each width, in Unix milliseconds; the wider ones are kept for ever. */
 export interface KeptSince {
   readonly minutesMs: number;
   readonly hoursMs: number;
 }
 
 /**
- * The widest rollups that make up a span: four weeks and days in the middle, hours and minutes at its ends. An end that is no whole
- * minute, or lies where finer rollups are no longer kept, is widened to the next whole one.
+ * The widest rollups that cover a span: four weeks and days in the middle, hours and minutes at its ends. An end within
+ * a minute, or where finer rollups were deleted, is widened to the next whole one.
  */
 export function planPieces(asked: Span, kept: KeptSince): { span: Span; pieces: Piece[] } {
   const fromMs = floorTo(

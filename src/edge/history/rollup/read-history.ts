@@ -6,24 +6,24 @@ import { type Bucket, type Piece, readSpan, ROLLUP_STEPS_MS, type Span } from ".
 
 /** Parts of series over a time span, to be merged by step. */
 export interface HistoryRead {
-  /** By series, then by time. */
+  /** Sorted by series, then by time. */
   readonly buckets: readonly Bucket[];
-  /** The span that was read: with a step, whole ones. */
+  /** The span that was read; whole steps where there is a step. */
   readonly span: Span;
-  /** Whether there was more than was read: what is missing is the oldest. */
+  /** True if there was more data than was read; the oldest is missing. */
   readonly truncated: boolean;
-  /** As the database counts and bills them. */
+  /** As counted and billed by the database. */
   readonly rowsRead: number;
 }
 
-/** Whole steps that hold a span. */
+/** Whole steps that contain a span. */
 export function widenSpan({ fromMs, toMs }: Span, stepMs: number): Span {
   return { fromMs: Math.floor(fromMs / stepMs) * stepMs, toMs: Math.ceil(toMs / stepMs) * stepMs };
 }
 
 /**
- * Reads what a step needs and no more: the widest rollups that fit into it, or where none does (no step, or one
- * of seconds) the points as they were measured, `limit` of them a series.
+ * Reads the widest rollups that fit into a step. Where none fits (no step, or one of seconds), reads the points as
+ * measured, up to `limit` for each series.
  */
 export async function readHistory(
   binding: D1Database,
@@ -51,7 +51,7 @@ export async function readHistory(
   return { buckets, span, truncated, rowsRead };
 }
 
-/** Reads a span in pieces that follow each other, each by the rollups that it names. */
+/** Reads a span in consecutive pieces, each from its own rollups. */
 export async function readPieces(
   binding: D1Database,
   numbers: readonly number[],
@@ -63,7 +63,7 @@ export async function readPieces(
   return read;
 }
 
-/** Of a question that would read more than one may. */
+/** Error for a question that would read too many rows. */
 export function tooMuch(): ProblemError {
   return new ProblemError("invalid-request", `This would put together more than ${LIMITS.historyRows} parts.`, {
     errors: [{ pointer: "query/step", message: "must be longer, or the span shorter, or the series fewer" }],

@@ -14,13 +14,13 @@ import {
   saveRollups,
 } from "../../store/history/rollup-store.ts";
 
-/** Points of one step: some tens of milliseconds of work, after which others have their turn. */
+/** Points of one step: some tens of milliseconds of work, after which it yields. */
 const STEP_POINTS = 1_000;
 
 /**
- * Merges the points that came since the last time into the rollups by minute, hour, day and four weeks, step by step until
- * none is left or `maxSteps` are done. It may be stopped anywhere and go on later: a step counts whole or not at
- * all, and a point that comes late goes into the rollups of its time like any other.
+ * Merges new points into the rollups by minute, hour, day and four weeks, step by step until all are done or `maxSteps`
+ * are reached. It may stop anywhere and continue later: a step is stored whole or not at all. A late point goes into
+ * the rollups of its time.
  */
 export async function rollUp(binding: D1Database, maxSteps: number): Promise<{ points: number; isDone: boolean }> {
   let points = 0;
@@ -33,7 +33,7 @@ export async function rollUp(binding: D1Database, maxSteps: number): Promise<{ p
   return { points, isDone: false };
 }
 
-/** How many points were rolled up; null where somebody else does it just now. */
+/** Number of points rolled up; null while another call rolls up. */
 async function rollStep(binding: D1Database): Promise<number | null> {
   const { state, points } = await readUnrolled(binding, STEP_POINTS);
   const last = points.at(-1);

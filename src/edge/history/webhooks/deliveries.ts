@@ -14,26 +14,26 @@ import {
 import { sendMessage } from "./send-message.ts";
 
 /**
- * Milliseconds from a failed attempt to the next one: `firstMs`, doubled with every further failure, less up to a
- * half at random, so that receivers that came back are not met by everything at once. Null behind the last attempt:
- * from a minute on, twelve attempts take about a day.
+ * Delay from a failed attempt to the next one: `firstMs`, doubled with every further failure, less up to half at
+ * random, so that recovered receivers do not get everything at once. Null after the last attempt: from a minute on,
+ * twelve attempts take about a day.
  */
 function retryDelayMs(attempts: number, firstMs: number, random: () => number = Math.random): number | null {
   if (attempts >= LIMITS.webhookAttempts) return null;
   return Math.round(firstMs * 2 ** (attempts - 1) * (1 - random() / 2));
 }
 
-/** Requests that wait for an answer at once: a Worker may have six. */
+/** Concurrent requests: a Worker may have six. */
 const LANES = 6;
 const CLAIMED = 24;
-/** What one call sends at most: a Worker's requests and statements are counted. */
+/** Most rounds of one call: a Worker's requests and statements are limited. */
 const ROUNDS = 8;
-/** Three times what a round takes whose every receiver is silent. */
+/** Three times the duration of a round in which no receiver answers. */
 const LEASE_MS = (3 * LIMITS.webhookTimeoutMs * CLAIMED) / LANES;
 
 /**
- * Sends the deliveries that are due. Several callers at once share them; one that ends in the middle loses no
- * message, but an attempt that nobody noted is made again, under the same `webhook-id`.
+ * Sends the deliveries that are due. Concurrent callers share them. A caller that stops midway loses no message, but
+ * repeats an unrecorded attempt, under the same `webhook-id`.
  */
 export async function deliverDue(env: Env, nowMs: number): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -63,25 +63,25 @@ async function deliver(env: Env, delivery: ClaimedDelivery, nowMs: number): Prom
   }
 }
 
-/** What became of an alert, for those who want to be told. */
+/** Event of an alert, for subscribed webhooks. */
 export interface AlertEvent {
-  /** Whose alert it is. */
+  /** Project of the alert. */
   readonly project: string;
   readonly type: WebhookEvent;
-  /** Sent as it stands. */
+  /** Sent unchanged. */
   readonly alert: { readonly id: string; readonly direction: string };
   readonly atMs: number;
 }
 
 /**
- * The statement that makes a delivery for each webhook of the project that wants this event: in one transaction with what
- * happened, it is neither lost nor told twice. The body is frozen here; its form is Standard Webhooks'.
+ * Statement that creates a delivery for each of the project's webhooks subscribed to this event, in the event's
+ * transaction: neither lost nor sent twice. The body is fixed here, in the form of Standard Webhooks.
  */
 export function prepareDeliveries(
   binding: D1Database,
   { project, type, alert, atMs }: AlertEvent,
 ): D1PreparedStatement {
   const body = JSON.stringify({ type, timestamp: toInstant(atMs), data: alert });
-  const told = { project, event: type, alertId: alert.id, direction: alert.direction };
-  return insertDeliveries(binding, told, body, atMs);
+  const event = { project, event: type, alertId: alert.id, direction: alert.direction };
+  return insertDeliveries(binding, event, body, atMs);
 }

@@ -2,10 +2,10 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
 
 const PREFIX = "whsec_";
-/** Standard Webhooks wants 24 to 64. */
+/** Standard Webhooks requires 24 to 64. */
 const SECRET_BYTES = 24;
 
-/** A new secret for signing: base64 behind its prefix, as receivers' libraries want it. */
+/** A new secret for signing: base64 after its prefix, as receivers' libraries expect. */
 export function createSigningSecret(): string {
   return PREFIX + toBase64(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
 }
@@ -33,13 +33,13 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** What came of a message: `gone` where the receiver wants none any more. */
+/** Outcome of a message; `gone`: the receiver wants no more. */
 export interface SendOutcome {
   readonly kind: "arrived" | "failed" | "gone";
   readonly text: string;
 }
 
-/** Sends a signed message once. Redirects are not followed, and nothing of the answer but its status is read. */
+/** Sends a signed message once. Redirects are not followed, and only the status of the answer is read. */
 export async function sendMessage(
   { url, secret }: { readonly url: string; readonly secret: string },
   { id, body }: { readonly id: string; readonly body: string },

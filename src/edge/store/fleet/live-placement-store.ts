@@ -8,23 +8,25 @@ import { toPlacement } from "./placement-store.ts";
 import { holdsStill } from "./runner-store.ts";
 import { models, modelVersions, placements, runners } from "../schema.ts";
 
-/** An eligible placement with what admission and telemetry need to know of it and its runner. */
+/** An eligible placement with the fields of it and its runner for admission and telemetry. */
 export interface LivePlacement extends Placement {
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
-  /** Whether its runner takes nothing new: it drains, or is in quarantine. */
+  /** True if its runner accepts no new work: it drains, or is in quarantine. */
   readonly draining: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Names of the hardware profiles of its project that its device fits. */
+  /** Names of its project's hardware profiles that its device fits. */
   readonly profiles: readonly string[];
-  /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
+  /** Time of its runner's connection, and the time since when all its models are loaded, by its calibrations. */
   readonly connectedAtMs: number;
   readonly warmAtMs: number;
-  /** Whether its runner has a listener of its own. */
+  /** True if its runner has a listener of its own. */
   readonly direct: boolean;
 }
 
-/** Every project's eligible placements; which of its profiles a device fits is worked out here, once for all requests. */
+/**
+ * Every project's eligible placements, with the profiles that their devices fit: computed here once for all requests.
+ */
 export function readAllLivePlacements(
   db: Database,
   profilesOf: (project: string) => readonly Profile[],
@@ -58,7 +60,7 @@ async function read(
   }
   return found.flatMap(({ row, project }) => {
     const host = hostById.get(row.runnerId);
-    // What another project has ceased to share serves that one alone from then on.
+    // A runner that is no longer shared serves its own project alone from then on.
     if (host === undefined || (host.project !== project && !host.shared)) return [];
     const { online, labels } = host;
     const connectedAtMs = host.connectedAtMs ?? 0;
@@ -78,7 +80,7 @@ async function read(
 
 type Host = Awaited<ReturnType<typeof readHosts>>[number];
 
-/** The runners of all placements, without what they say of kernels. */
+/** Runners of all placements, without their reports of kernels. */
 function readHosts(db: Database) {
   const { id, project, shared, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
   return db

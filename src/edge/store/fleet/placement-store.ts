@@ -19,7 +19,7 @@ import { models, modelVariants, modelVersions, placements } from "../schema.ts";
 type Placement = z.infer<typeof PlacementSchema>;
 type Row = typeof placements.$inferSelect;
 
-/** A placement as its row has it. */
+/** A placement from its row. */
 export function toPlacement(row: Row): Placement {
   return {
     id: row.id,
@@ -52,9 +52,9 @@ function isOwn(db: ProjectDatabase): SQL {
 }
 
 /**
- * Keeps what a calibration measured. A placement whose outputs disagree with the CPU provider is
- * kept as `failed`, so that it is seen and never served. One at the edge belongs to no runner. The configuration of
- * a placement that is there stays; what was measured under other threads or batches is not of it, and is dropped.
+ * Stores the result of a calibration. A placement whose outputs disagree with the CPU provider is stored as `failed`:
+ * visible, never served. One at the edge belongs to no runner. An existing configuration stays; results under other
+ * threads or batches are dropped.
  */
 export async function savePlacement(
   db: Database,
@@ -68,7 +68,7 @@ export async function savePlacement(
   const found = {
     ...(await columnsOf(db, result.modelVersionId, measured)),
     linkMs: JSON.stringify(measured.linkMs ?? result.linkMs),
-    // What was validated is not what is there now.
+    // The last validation was of another measurement.
     validated: null,
   };
   const { threads, maxRows } = measured.configuration ?? DEFAULT_CONFIGURATION;
@@ -96,7 +96,7 @@ export async function savePlacement(
     });
 }
 
-/** A placement's validation, and what it holds for. */
+/** A placement's validation, and the measurement that it applies to. */
 export interface Validated {
   readonly configuration: ServingConfiguration;
   readonly fingerprint: Fingerprint;
@@ -104,8 +104,8 @@ export interface Validated {
 }
 
 /**
- * Keeps a validation with a runner's placement, where that is served as was validated and has no later one. Doing it
- * twice changes nothing.
+ * Stores a validation with a runner's placement, if that is served as it was validated and has no later one. Repeating
+ * it changes nothing.
  */
 export async function saveValidated(
   db: ProjectDatabase,
@@ -127,7 +127,7 @@ export async function saveValidated(
     .where(and(isIt, asRead, eq(placements.updatedAtMs, row.updatedAtMs)));
 }
 
-/** What was measured of a placement, as its row has it; what its variant's uploader said of it counts more. */
+/** Columns of a placement's measurement; the fidelity reported by its variant's uploader takes precedence. */
 async function columnsOf(db: Database, modelVersionId: string, measured: CalibratedPlacement) {
   const { agrees, variant, fidelity, environment, sweep, memory, loadMs } = measured;
   return {
@@ -142,17 +142,17 @@ async function columnsOf(db: Database, modelVersionId: string, measured: Calibra
   };
 }
 
-/** A configuration with what was found out under it. */
+/** A configuration with its measurements. */
 export interface AppliedConfiguration {
   readonly configuration: ServingConfiguration;
-  /** Null: what was measured before stays until a calibration. */
+  /** Null: the previous measurement stays until a calibration. */
   readonly measured: CalibratedPlacement | null;
   readonly validated: Placement["validated"];
 }
 
 /**
- * Makes a configuration that of a placement, in one go with what was measured and validated under it; its runner is
- * told by RunnerLink's `configure`. Gives the placement, or null where there is none. Doing it twice changes nothing.
+ * Applies a configuration to a placement, together with its measurement and validation; RunnerLink's `configure` sends
+ * it to the runner. Returns the placement, or null where there is none. Repeating it changes nothing.
  */
 export async function applyConfiguration(
   db: ProjectDatabase,
@@ -187,10 +187,10 @@ export async function listPlacementsOfVersions(db: ProjectDatabase, versionIds: 
   return rows.map(toPlacement);
 }
 
-/** A placement with what it is called: `lenet5@1 int8 on cpu by ort-cpu`. */
+/** A placement with its display name: `lenet5@1 int8 on cpu by ort-cpu`. */
 type NamedPlacement = Placement & { readonly subject: string };
 
-/** Eligible placements of a runner, of whichever project: for those who look after it. */
+/** Eligible placements of a runner, in every project: for its operator. */
 export function listPlacementsOfRunner(db: Database, runnerId: string): Promise<NamedPlacement[]> {
   return readNamed(db, eq(placements.runnerId, runnerId));
 }
@@ -214,7 +214,7 @@ async function readNamed(db: Database, which: SQL | undefined): Promise<NamedPla
   }));
 }
 
-/** What was measured on a runner, with the device that it was measured on. */
+/** Measurement on a runner, with its device. */
 export interface MeasuredPlace {
   readonly placementId: string;
   readonly versionId: string;
@@ -225,7 +225,7 @@ export interface MeasuredPlace {
   readonly isEligible: boolean;
 }
 
-/** Every placement of a runner, or of one version there, also those that failed. */
+/** Every placement of a runner, or of one version there, including failed ones. */
 export async function readMeasuredPlaces(db: Database, runnerId: string, versionId?: string): Promise<MeasuredPlace[]> {
   const { id, modelVersionId, variant, deviceKey, fingerprint, configuration, state } = placements;
   const rows = await db
@@ -244,7 +244,7 @@ export async function readMeasuredPlaces(db: Database, runnerId: string, version
   }));
 }
 
-/** What requests to a runner's placements are recorded as, by placement. */
+/** Subjects under which requests to a runner's placements are recorded, by placement. */
 export async function readPlacementSubjects(db: Database, runnerId: string, ids: string[]) {
   const { id, variant, backend, software, fingerprint, configuration } = placements;
   const rows = await db
@@ -271,13 +271,13 @@ export async function readPlacementSubjects(db: Database, runnerId: string, ids:
   );
 }
 
-/** Deletes placements that were not measured anew since `beforeMs`. */
+/** Deletes placements that were not measured again since `beforeMs`. */
 export async function deletePlacements(db: Database, ids: string[], beforeMs: number): Promise<void> {
   if (ids.length === 0) return;
   await db.delete(placements).where(and(inArray(placements.id, listOf(ids)), lt(placements.updatedAtMs, beforeMs)));
 }
 
-/** What the uploader of a variant measured of it; null where nothing was said. */
+/** Fidelity that a variant's uploader reported; null where there was none. */
 async function readFidelity(db: Database, modelVersionId: string, variant: string): Promise<number | null> {
   const [row] = await db
     .select({ fidelity: modelVariants.fidelity })
@@ -286,7 +286,7 @@ async function readFidelity(db: Database, modelVersionId: string, variant: strin
   return row?.fidelity ?? null;
 }
 
-/** Whether a runner has a placement of any of these versions. */
+/** True if a runner has a placement of any of these versions. */
 export async function isPlacedOn(db: Database, runnerId: string, versionIds: string[]): Promise<boolean> {
   const rows = await db
     .select({ id: placements.id })

@@ -1,7 +1,7 @@
 import type { Capabilities, Device, Hardware } from "../../../protocol/fleet/hardware.ts";
 import type { Profile, ProfileFit } from "../../../protocol/fleet/profile.ts";
 
-/** What a runner may use of its machine: a container may have less than there is. */
+/** Cores that a runner may use: a container may have fewer than its machine. */
 function usableCores({ cpu, container }: Pick<Hardware, "cpu" | "container">): number {
   return Math.min(cpu.logicalCores, container?.cores ?? Number.POSITIVE_INFINITY);
 }
@@ -13,7 +13,9 @@ export function usableBytes({ memoryBytes, container }: Pick<Hardware, "memoryBy
 type Check = ProfileFit["checks"][number];
 type Requirements = Profile["requirements"];
 
-/** Tells line by line how a runner fits a profile; the device is the first that passes its lines. Targets are not looked at. */
+/**
+ * Reports line by line how a runner fits a profile; the device is the first that passes its lines. Targets are ignored.
+ */
 export function fitProfile(
   profile: Pick<Profile, "name" | "requirements">,
   { hardware, devices }: Pick<Capabilities, "hardware" | "devices">,
@@ -43,7 +45,7 @@ function checkMachine(wants: Requirements, hardware: Hardware): Check[] {
   const named = new Set(hardware.cpu.instructionSets?.map(({ name }) => name));
   for (const wanted of wants.instructionSets ?? []) {
     const ok = named.has(wanted);
-    const found = hardware.cpu.instructionSets === undefined ? "not told by this runner" : "absent";
+    const found = hardware.cpu.instructionSets === undefined ? "not reported by this runner" : "absent";
     const mend = `use a processor with ${wanted}; a virtual machine has to be shown it`;
     checks.push(line("instruction set", wanted, ok ? wanted : found, ok, mend));
   }
@@ -66,8 +68,8 @@ function checkDevice(wants: Requirements, device: Device): Check[] {
     const mend = "use a GPU with more memory";
     if (device.memoryBytes !== null) checks.push(atLeast("GPU memory bytes", wanted, device.memoryBytes, mend));
     else {
-      const told = "install what tells of the GPU's memory, such as nvidia-smi";
-      checks.push(line("GPU memory bytes", `at least ${wanted}`, "not told", false, told));
+      const remedy = "install a tool that reports the GPU's memory, such as nvidia-smi";
+      checks.push(line("GPU memory bytes", `at least ${wanted}`, "not reported", false, remedy));
     }
   }
   for (const feature of wants.features ?? []) {

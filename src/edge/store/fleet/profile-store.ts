@@ -51,7 +51,7 @@ export async function listProfiles(
   page: PageQuery,
 ): Promise<{ items: Profile[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? null : String(decodeCursor(page.cursor, 1)[0]);
-  // The built-in profiles stand on the first page, beyond its limit, so that cursors name only stored ones.
+  // The built-in profiles are on the first page, beyond its limit, so that cursors name only stored ones.
   const rows = await db
     .select()
     .from(profiles)

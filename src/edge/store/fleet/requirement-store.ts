@@ -19,7 +19,7 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
   return and(eq(requirementSets.project, project), eq(requirementSets.name, name))!;
 }
 
-/** Creates a set, unless its name is taken or there are as many as there may be. */
+/** Creates a set, unless its name is taken or the limit is reached. */
 export async function createRequirementSet(
   db: ProjectDatabase,
   input: RequirementSetInput,
@@ -39,7 +39,7 @@ export async function findRequirementSet(db: ProjectDatabase, name: string): Pro
   return row === undefined ? null : toRequirementSet(row);
 }
 
-/** Sets by name. Throws `invalid-request` for a cursor that is not of this list. */
+/** Sets by name. Throws `invalid-request` for a cursor of another list. */
 export async function listRequirementSets(
   db: ProjectDatabase,
   { cursor, limit }: PageQuery,

@@ -19,7 +19,7 @@ function stateOf(row: Row): RunnerState {
   return row.connectedAtMs === null ? "registered" : "offline";
 }
 
-/** Whether a quarantine has not ended yet. */
+/** True if a quarantine has not ended yet. */
 export function holdsStill(quarantine: RunnerQuarantine | null): boolean {
   return quarantine !== null && Date.parse(quarantine.until) > Date.now();
 }
@@ -43,7 +43,7 @@ function toRunner(row: Row, project: string, profiles: readonly Profile[]): Runn
   };
 }
 
-/** Runners that work for a project: its own, and those that others share. */
+/** Runners that work for a project: its own, and the shared ones of others. */
 function isInSight({ project }: ProjectDatabase): SQL {
   return and(isNull(runners.removedAtMs), or(eq(runners.project, project), eq(runners.shared, true)))!;
 }
@@ -81,7 +81,7 @@ export async function findRunner(
   return row === undefined ? null : toRunner(row, db.project, profiles);
 }
 
-/** A runner with what it announced of itself, and whom it works for: its project, or where it is shared all. */
+/** A runner with its capabilities and the project that it works for: its own, or all if it is shared. */
 export interface AnnouncedRunner {
   readonly id: string;
   readonly project: string;
@@ -89,7 +89,7 @@ export interface AnnouncedRunner {
   readonly capabilities: Capabilities;
 }
 
-/** What every runner that works for the project announced of itself. */
+/** Capabilities of every runner that works for the project. */
 export async function readRunnerCapabilities(db: ProjectDatabase): Promise<AnnouncedRunner[]> {
   const { id, project, shared, capabilities: announced } = runners;
   const rows = await db.select({ id, project, shared, capabilities: announced }).from(runners).where(isInSight(db));
@@ -109,7 +109,7 @@ export async function readRunnerIds(db: ProjectDatabase): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Which of these runners work for the project. */
+/** Those of these runners that work for the project. */
 export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .select({ id: runners.id })
@@ -118,7 +118,9 @@ export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[])
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes down that a runner connected and what it said of itself; tells whom it works for, and whether it is to drain. */
+/**
+ * Records a runner's connection and its capabilities; returns its project, and whether it is shared and is to drain.
+ */
 export async function recordHello(
   db: Database,
   id: string,
@@ -139,7 +141,7 @@ export async function recordHello(
   return row ?? null;
 }
 
-/** Adds a device's roofs to what its runner said of it. */
+/** Adds a device's roofs to its runner's capabilities. */
 export async function recordRoofline(db: Database, id: string, deviceKey: string, roofline: Roofline): Promise<void> {
   await db.run(sql`
     update runners
@@ -149,7 +151,7 @@ export async function recordRoofline(db: Database, id: string, deviceKey: string
     where runners.id = ${id} and runners.removed_at_ms is null and device.value->>'key' = ${deviceKey}`);
 }
 
-/** Replaces what a runner said of itself. */
+/** Replaces a runner's capabilities. */
 export async function recordCapabilities(db: Database, id: string, capabilities: Capabilities): Promise<void> {
   await db
     .update(runners)
@@ -161,7 +163,7 @@ export async function recordSeen(db: Database, id: string): Promise<void> {
   await db.update(runners).set({ lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
 }
 
-/** Writes down that a runner's connection ended, unless it has said hello again since `endedAtMs`. */
+/** Records the end of a runner's connection, unless it has connected again since `endedAtMs`. */
 export async function recordDisconnect(db: Database, id: string, endedAtMs: number): Promise<void> {
   await db
     .update(runners)
@@ -169,7 +171,7 @@ export async function recordDisconnect(db: Database, id: string, endedAtMs: numb
     .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
 }
 
-/** Writes down why a runner is given nothing, and until when; null ends it. */
+/** Records the reason and end of a runner's quarantine; null ends it. */
 export async function recordQuarantine(db: Database, id: string, quarantine: RunnerQuarantine | null): Promise<void> {
   await db
     .update(runners)
@@ -177,7 +179,7 @@ export async function recordQuarantine(db: Database, id: string, quarantine: Run
     .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
 }
 
-/** Starts or ends draining, or working for all projects; false where the project has no such runner. */
+/** Starts or ends draining, or work for all projects; false where the project has no such runner. */
 export async function changeRunner(
   db: ProjectDatabase,
   id: string,
@@ -207,8 +209,8 @@ export async function removeRunner(db: ProjectDatabase, id: string): Promise<boo
 }
 
 /**
- * The edge stands among the runners, so that its placements are rows like all others: always online, and
- * removed for everybody who lists, drains or connects. No credential has this hash.
+ * The edge is a runner's row, so that its placements are ordinary rows: always online, and removed in the view of all
+ * who list, drain or connect. No credential has this hash.
  */
 export async function ensureEdgeRunner(db: Database): Promise<void> {
   const nowMs = Date.now();
@@ -227,7 +229,7 @@ export async function ensureEdgeRunner(db: Database): Promise<void> {
     .onConflictDoNothing();
 }
 
-/** Runners that are connected and take work, with what they can do and whom they work for. */
+/** Connected runners that accept work, with their capabilities and projects. */
 export async function readConnectedRunners(
   db: Database,
 ): Promise<(AnnouncedRunner & { readonly labels: Record<string, string> })[]> {

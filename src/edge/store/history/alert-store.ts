@@ -18,7 +18,7 @@ import type { ProjectStorage } from "../database.ts";
 import { toInstant } from "../../clock.ts";
 import type { Span } from "./rollup-store.ts";
 
-/** What every alert has; what it is joined with stays out. */
+/** Columns of every alert, without those of joined tables. */
 export const StoredAlertRow = z.object({
   id: z.string(),
   state: AlertState,
@@ -69,7 +69,7 @@ const CHANGE_COLUMNS = `changes.id, changes.alert_id as alertId, series.id as se
   changes.after_ms as afterMs, changes.at_ms as atMs, changes.run_id as runId, changes.revision, changes.evidence,
   changes.created_at_ms as createdAtMs`;
 
-/** The largest first, by the share of the level before; without one, by what it is. */
+/** The largest first, relative to the level before; absolute where there is no such level. */
 const BY_SIZE = `abs(coalesce(changes.evidence ->> '$.relativeChange',
   changes.evidence ->> '$.to' - changes.evidence ->> '$.from')) desc, changes.id`;
 
@@ -96,7 +96,7 @@ function toChange(row: ChangeRow): Change {
   };
 }
 
-/** What a change tells of its series. */
+/** A change's fields of its series. */
 export function changedSeriesOf({
   ...series
 }: SeriesKey & { readonly id: string; readonly fingerprintId: string | null }): Change["series"] {
@@ -104,7 +104,7 @@ export function changedSeriesOf({
   return { id, subjectKind, subject, metric, unit, direction, configuration, label, fingerprintId };
 }
 
-/** Rows of alerts as they are shown: of findings, or with what their changes come to. */
+/** Alerts for display: those of findings, or with the sums of their changes. */
 async function describeAll(binding: D1Database, rows: readonly ListedAlert[]): Promise<Alert[]> {
   const ids = rows.flatMap(({ id, finding }) => (finding === null ? [id] : []));
   const leading = ids.length === 0 ? new Map<string, SummedChange>() : await readLeading(binding, ids);
@@ -119,7 +119,7 @@ async function describeAll(binding: D1Database, rows: readonly ListedAlert[]): P
 
 type SummedChange = ChangeRow & { count: number; seriesCount: number; subjects: number };
 
-/** By alert, the largest of its changes, and how many there are. */
+/** The largest change of each alert, and the number of its changes. */
 async function readLeading(binding: D1Database, ids: readonly string[]): Promise<Map<string, SummedChange>> {
   const { results } = await binding
     .prepare(
@@ -140,7 +140,7 @@ async function readLeading(binding: D1Database, ids: readonly string[]): Promise
   return new Map(results.map((row) => [row.alertId, row]));
 }
 
-/** Alerts, newest first. Throws `invalid-request` for a cursor that is not of this list. */
+/** Alerts, newest first. Throws `invalid-request` for a cursor of another list. */
 export async function listAlerts(
   { DB, project }: ProjectStorage,
   { cursor, limit, state, kind, direction, subject, fingerprint, runner }: AlertQuery,
@@ -172,7 +172,7 @@ export async function listAlerts(
   return { items: await describeAll(DB, cut.rows), nextCursor: cut.nextCursor };
 }
 
-/** Alerts of whatever project by their ids, in no order. */
+/** Alerts of any project by their ids, unordered. */
 export async function readAlerts(binding: D1Database, ids: readonly string[]): Promise<Alert[]> {
   const { results } = await binding
     .prepare(`select ${LISTED_COLUMNS} from alerts where id in (select value from json_each(?1))`)
@@ -229,7 +229,7 @@ async function readChanges(
   return z.array(ChangeRow).parse(results).map(toChange);
 }
 
-/** Changes of a series in [fromMs, toMs), oldest first; the latest where there are more than a page may hold. */
+/** Changes of a series in [fromMs, toMs), oldest first; the latest where there are more than a page's limit. */
 export async function readChangesOf(binding: D1Database, seriesNo: number, span: Span): Promise<Change[]> {
   const where = "changes.series_no = ?2 and changes.at_ms >= ?3 and changes.at_ms < ?4";
   const parameters = [seriesNo, span.fromMs, span.toMs];
@@ -238,8 +238,8 @@ export async function readChangesOf(binding: D1Database, seriesNo: number, span:
 }
 
 /**
- * Gives an alert another state, if it still has this version, together with `further` statements. False where
- * somebody else was quicker. A search for changes that is under way begins again.
+ * Changes the state of an alert that still has this version, together with `further` statements. False where another
+ * writer was faster. A running search for changes starts again.
  */
 export async function saveAlertState(
   { DB, project }: ProjectStorage,
@@ -247,7 +247,7 @@ export async function saveAlertState(
   nowMs: number,
   further: readonly D1PreparedStatement[],
 ): Promise<boolean> {
-  // A version that is null breaks the transaction, for the column must not be.
+  // A null version aborts the transaction, since the column is not nullable.
   const update = DB.prepare(
     `update alerts set version = iif(version = ?2, version + 1, null), state = ?3, note = ?4, updated_at_ms = ?5
        where id = ?1 and project = ?6`,

@@ -7,10 +7,10 @@ import type { Database, ProjectDatabase } from "../database.ts";
 import { toInstant, toInstantOrNull } from "../../clock.ts";
 import { webhookDeliveries as deliveries, webhooks } from "../schema.ts";
 
-/** How long deliveries are kept. */
+/** Retention of deliveries. */
 const KEPT_MS = 30 * 86_400_000;
 const PRUNED_ROWS = 10_000;
-/** Kind and time of an id: what sorts it. */
+/** Length of an id's kind and time, which sort it. */
 const ID_TIME_LENGTH = "dlv_".length + 10;
 
 type Row = typeof deliveries.$inferSelect;
@@ -31,7 +31,7 @@ function toDelivery(row: Row): Delivery {
   };
 }
 
-/** Deliveries of a webhook, newest first. Throws `invalid-request` for a cursor that is not of this list. */
+/** Deliveries of a webhook, newest first. Throws `invalid-request` for a cursor of another list. */
 export async function listDeliveries(
   db: ProjectDatabase,
   webhookId: string,
@@ -49,16 +49,21 @@ export async function listDeliveries(
   return { items: rows.map(toDelivery), nextCursor };
 }
 
-/** What webhooks choose by. */
-export interface Told {
+/** Fields by which webhooks are selected. */
+export interface DeliveryEvent {
   readonly project: string;
   readonly event: string;
   readonly alertId: string;
   readonly direction: string;
 }
 
-/** Makes a delivery, due at once, for each webhook of the project that wants to be told. */
-export function insertDeliveries(binding: D1Database, told: Told, body: string, nowMs: number): D1PreparedStatement {
+/** Creates a delivery, due at once, for each of the project's webhooks subscribed to the event. */
+export function insertDeliveries(
+  binding: D1Database,
+  event: DeliveryEvent,
+  body: string,
+  nowMs: number,
+): D1PreparedStatement {
   return binding
     .prepare(
       `insert into webhook_deliveries (id, webhook_id, alert_id, body, next_at_ms, created_at_ms)
@@ -68,29 +73,29 @@ export function insertDeliveries(binding: D1Database, told: Told, body: string, 
     )
     .bind(
       createId("delivery", nowMs).slice(0, ID_TIME_LENGTH),
-      told.alertId,
+      event.alertId,
       body,
       nowMs,
-      told.direction,
-      told.event,
-      told.project,
+      event.direction,
+      event.event,
+      event.project,
     );
 }
 
-/** A delivery that is the caller's to attempt, and where it goes. */
+/** A delivery that the caller has claimed, and its receiver. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly webhookId: string;
   readonly body: string;
-  /** With this one. */
+  /** Including this one. */
   readonly attempts: number;
   readonly url: string;
   readonly secret: string;
 }
 
 /**
- * Takes up to `limit` deliveries that are due, webhook by webhook in turn. Until `leaseMs` have passed nobody else
- * gets them; then whoever claimed them is taken for lost.
+ * Claims up to `limit` due deliveries, one webhook after the other in turn. No other caller gets them until `leaseMs`
+ * have passed; after that the claimer counts as lost.
  */
 export async function claimDeliveries(
   binding: D1Database,
@@ -110,7 +115,7 @@ export async function claimDeliveries(
   return results;
 }
 
-/** Notes that a message arrived. */
+/** Records the arrival of a message. */
 export async function noteArrival(db: Database, id: string, outcome: string, nowMs: number): Promise<void> {
   await db
     .update(deliveries)
@@ -118,7 +123,9 @@ export async function noteArrival(db: Database, id: string, outcome: string, now
     .where(eq(deliveries.id, id));
 }
 
-/** Notes a failed attempt, and when the next one is due; null gives the delivery up. A later attempt's note stands. */
+/**
+ * Records a failed attempt, and the time of the next one; null gives the delivery up. A later attempt's record stays.
+ */
 export async function noteFailure(
   db: Database,
   { id, attempts }: ClaimedDelivery,
@@ -131,7 +138,7 @@ export async function noteFailure(
     .where(and(eq(deliveries.id, id), eq(deliveries.attempts, attempts)));
 }
 
-/** Disables the webhook of a delivery whose receiver is gone for good, and gives up all that waits for it. */
+/** Disables the webhook of a delivery whose receiver is gone for good, and gives up all its pending deliveries. */
 export async function disableWebhook(
   binding: D1Database,
   { id, webhookId }: ClaimedDelivery,

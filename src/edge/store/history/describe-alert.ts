@@ -2,10 +2,10 @@ import type { Finding, FindingKind } from "../../../protocol/fleet/health.ts";
 import type { Alert, AlertState, Change, ChangeDirection } from "../../../protocol/history/alert.ts";
 import { toInstant } from "../../clock.ts";
 
-/** So many subjects do not get worse at once by themselves. */
+/** Subjects of an alert from which the machine is the likely cause. */
 const MACHINE_SUBJECTS = 3;
 
-/** What is stored of an alert by itself. */
+/** Stored fields of an alert. */
 export interface AlertRow {
   readonly id: string;
   readonly state: AlertState;
@@ -19,7 +19,7 @@ export interface AlertRow {
   readonly updatedAtMs: number;
 }
 
-/** What its changes come to. */
+/** Sums over an alert's changes. */
 interface Sum {
   readonly changes: number;
   readonly series: number;
@@ -45,7 +45,7 @@ export function describeAlert(row: AlertRow, { changes, series, subjects, leadin
   };
 }
 
-/** Where something of an alert stands in the order of its changes: the larger, the earlier. */
+/** Sort key of an alert's changes: the largest first. */
 export function sizeOf({ relativeChange, from, to }: Pick<Change, "relativeChange" | "from" | "to">): number {
   return Math.abs(relativeChange ?? to - from);
 }
@@ -80,7 +80,7 @@ const NAMES: Record<FindingKind, string> = {
   queueing: "Queueing",
 };
 
-/** The alert of a finding, as people are shown it. */
+/** A finding's alert for display. */
 export function describeFinding(row: AlertRow, finding: Finding): Alert {
   const { id, state, direction, fingerprintId, note, version } = row;
   const { kind, runnerId, deviceKey, placementId, subject, detail } = finding;

@@ -56,19 +56,19 @@ export interface PlannedAlert extends KnownAlert {
   readonly before: AlertState | null;
 }
 
-/** Where the search for changes stands. */
+/** Progress of the search for changes. */
 export interface DetectionState {
   readonly detectedSeq: number;
   readonly version: number;
 }
 
-/** A point behind `DetectionState.detectedSeq`. */
+/** A point after `DetectionState.detectedSeq`. */
 export interface LandedPoint {
   readonly seq: number;
   readonly seriesNo: number;
   /** 1 or 0. */
   readonly isOfRun: number;
-  /** Of its series: what was looked at for changes. */
+  /** Last searched point of its series. */
   readonly seriesDetectedSeq: number;
   readonly seriesDetectedAtMs: number | null;
 }
@@ -80,7 +80,7 @@ export async function readDetectionState(binding: D1Database): Promise<Detection
   return row ?? { detectedSeq: 0, version: 0 };
 }
 
-/** The next points behind `afterSeq` in the order in which they came, and the last of all points. */
+/** The next points after `afterSeq` in order of arrival, and the last of all points. */
 export async function readLanded(
   binding: D1Database,
   afterSeq: number,
@@ -138,10 +138,7 @@ export async function readKnownChanges(
   return z.array(KnownChangeRow).parse(results);
 }
 
-/**
- * Alerts of some ids, and those of some projects on some hardware whose span touches this one: what a new change may
- * belong to.
- */
+/** Alerts by id, and those of some projects and hardware whose span overlaps this one: candidates for a new change. */
 export async function readKnownAlerts(
   binding: D1Database,
   ids: readonly string[],
@@ -172,16 +169,16 @@ export async function readKnownAlerts(
   return results;
 }
 
-/** How far a search came; one that was asked for comes nowhere. */
+/** Progress of a search; a search on request makes none. */
 export interface DetectionProgress {
-  /** Every point up to here was seen. */
+  /** Every point up to here was searched. */
   readonly detectedSeq: number;
-  /** Of these series, every point up to this one. */
+  /** In these series, every point up to `seriesDetectedSeq` was searched. */
   readonly numbers: readonly number[];
   readonly seriesDetectedSeq: number;
 }
 
-/** What one search leaves. */
+/** Result of one search. */
 export interface DetectionStep {
   readonly progress: DetectionProgress | null;
   readonly alerts: readonly PlannedAlert[];
@@ -190,8 +187,8 @@ export interface DetectionStep {
 }
 
 /**
- * Saves a search, all or nothing, with `further` statements. It holds only if `state` is still the latest, since what
- * was found was held against the alerts of then.
+ * Saves a search, all or nothing, with `further` statements. It fails unless `state` is still the latest, since the
+ * findings were compared with the alerts of that state.
  */
 export async function saveDetection(
   binding: D1Database,
@@ -199,7 +196,7 @@ export async function saveDetection(
   { progress, alerts, changes, nowMs }: DetectionStep,
   further: readonly D1PreparedStatement[],
 ): Promise<"saved" | "overtaken"> {
-  // A version that is null breaks the transaction, for the column must not be.
+  // A null version aborts the transaction, since the column is not nullable.
   const advance = binding
     .prepare(
       `update history_state set detect_version = iif(detect_version = ?1, detect_version + 1, null),

@@ -39,8 +39,8 @@ export async function readFindingAlerts(binding: D1Database, runnerId: string): 
 }
 
 /**
- * Saves what was planned for the alerts of a runner's findings, which are its project's: all or nothing, with `further` statements. False where
- * one of them is not as it was planned for any more.
+ * Saves the planned alerts of a runner's findings, which belong to its project: all or nothing, with `further`
+ * statements. False where one of them changed since the plan.
  */
 export async function saveFindingAlerts(
   binding: D1Database,
@@ -48,7 +48,7 @@ export async function saveFindingAlerts(
   planned: readonly PlannedFindingAlert[],
   further: readonly D1PreparedStatement[],
 ): Promise<boolean> {
-  // A version that is null breaks the transaction, for the column must not be.
+  // A null version aborts the transaction, since the column is not nullable.
   const update = binding.prepare(
     `update alerts set version = iif(version = ?2, ?3, null), state = ?4, note = ?5, finding = ?6, updated_at_ms = ?7
      where id = ?1`,

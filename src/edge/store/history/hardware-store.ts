@@ -14,8 +14,8 @@ interface Row {
 }
 
 /**
- * The series whose keys differ from this one's by the fingerprint only, itself among them, with the time that each was
- * measured in, the earliest first. Where points of requests are gone, the hours that are kept tell.
+ * Series that differ from this one by the fingerprint only, including itself, with the span of their measurements, the
+ * earliest first. Spans of deleted request points come from the hourly rollups.
  */
 export async function readHardware(binding: D1Database, { no }: StoredSeries): Promise<HardwareSpan[]> {
   const { results } = await binding
@@ -37,7 +37,7 @@ export async function readHardware(binding: D1Database, { no }: StoredSeries): P
 
 function toSpan({ seriesId, fingerprintId, ...row }: Row): HardwareSpan[] {
   const hourOf = (ms: number) => Math.floor(ms / HOUR_MS) * HOUR_MS;
-  // A point within the hour is the better answer.
+  // A point within the hour is more precise.
   const better = (pointMs: number | null, hourMs: number | null, isNearer: boolean) =>
     pointMs !== null && (hourMs === null || isNearer || hourOf(pointMs) === hourMs) ? pointMs : hourMs;
   const { firstPointMs, lastPointMs, firstHourMs, lastHourMs } = row;
@@ -48,7 +48,7 @@ function toSpan({ seriesId, fingerprintId, ...row }: Row): HardwareSpan[] {
     : [{ seriesId, fingerprintId, from: toInstant(fromMs), to: toInstant(toMs) }];
 }
 
-/** What came before a series and what came after it: devices that were measured side by side are neither. */
+/** Predecessor and successor of a series; devices that were measured side by side are neither. */
 export function succession(
   spans: readonly HardwareSpan[],
   id: string,

@@ -2,7 +2,7 @@ import type { Device } from "../../../protocol/fleet/hardware.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { FOUR_WEEKS_MS } from "./rollup-store.ts";
 
-/** What series of live requests are told apart by, as metrics name it; null of those that have no such thing. */
+/** Dimensions of live requests, by the names of metrics; null for series without one. */
 export interface RequestPlace {
   readonly project: string;
   readonly model: string;
@@ -12,7 +12,7 @@ export interface RequestPlace {
   readonly hardware: string | null;
 }
 
-/** All that was ever measured of a metric there. */
+/** Sum of all measurements of a metric there. */
 export interface RequestSum extends RequestPlace {
   readonly metric: string;
   readonly count: number;
@@ -42,30 +42,30 @@ interface AlertCount {
   readonly count: number;
 }
 
-/** What the database knows that metrics are made of, as of one moment. */
+/** Rows from the database for metrics, as of one moment. */
 export interface MetricRows {
   readonly requests: {
     readonly sums: readonly RequestSum[];
-    /** None where there are more than one answer reads: some of them would be a wrong answer. */
+    /** Empty where there are more than one answer reads: a part would be wrong. */
     readonly sketches: readonly RequestSketch[];
   };
   readonly isWithoutSketches: boolean;
-  /** Series of requests that are left out, since they are too many. */
+  /** Number of request series left out, beyond the limit. */
   readonly droppedSeries: number;
   readonly runners: readonly MetricRunner[];
   readonly alerts: readonly AlertCount[];
 }
 
-/** Metrics of live requests; those of refusals have their reason behind a dot. */
+/** Metrics of live requests; refusals have their reason after a dot. */
 const METRICS = `(metric in ('totalMs', 'lostMs', 'rows', 'inTime', 'edgeMs', 'linkMs', 'queueMs', 'uploadMs', 'computeMs', 'readbackMs')
   or metric like 'refused.%')`;
-/** What calibrations measured of a link is no request's. */
+/** A calibration's link latency is not a request's. */
 const OF_REQUESTS = `subject_kind = 'model' and label is null and ${METRICS}
   and (metric <> 'linkMs' or key ->> '$.clock' = 'edge-wall')`;
 
 /**
- * Everything ever measured of these series: the widest rollups, which are kept for ever, and the points that are in
- * none yet. So no sum ever falls, whatever comes and goes.
+ * All measurements of these series: the widest rollups, which are kept for ever, and points not yet rolled up. So no
+ * sum ever decreases, whatever is deleted.
  */
 const PARTS = `
   chosen as (select no, project, subject as model, metric, key ->> '$.configuration.variant' as variant,
@@ -82,7 +82,7 @@ const PARTS = `
 const STATE = `case when online then iif(draining, 'draining', 'online') when connected_at_ms is null then 'registered'
   else 'offline' end`;
 
-/** Reads it all in one transaction, so in one way to the database. */
+/** Reads all in one transaction, with one round trip to the database. */
 export async function readMetricRows(binding: D1Database): Promise<MetricRows> {
   const { metricStoredSeries, metricSketches } = LIMITS;
   const [sums, sketches, stored, runners, alerts] = await binding.batch<Record<string, unknown>>([
@@ -121,6 +121,6 @@ export async function readMetricRows(binding: D1Database): Promise<MetricRows> {
 }
 
 function toRunner({ devices, ...row }: Omit<MetricRunner, "devices"> & { devices: string }): MetricRunner {
-  const told = JSON.parse(devices) as { kind: Device["kind"]; software: number }[];
-  return { ...row, devices: told.map(({ kind, software }) => ({ kind, software: software === 1 })) };
+  const parsed = JSON.parse(devices) as { kind: Device["kind"]; software: number }[];
+  return { ...row, devices: parsed.map(({ kind, software }) => ({ kind, software: software === 1 })) };
 }

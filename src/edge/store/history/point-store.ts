@@ -7,22 +7,22 @@ import { points } from "../schema.ts";
 import type { Span } from "./rollup-store.ts";
 import { seriesIdOf } from "./series-store.ts";
 
-/** A measurement on its way into the history; `sourceId` makes storing it twice harmless. */
+/** A measurement for the history; `sourceId` makes storing it twice harmless. */
 export interface Measurement {
-  /** Whose series it becomes a point of. */
+  /** Project of its series. */
   readonly project: string;
   readonly key: SeriesKey;
   readonly atMs: number;
   readonly sourceId: string;
-  /** Null for what live requests left. */
+  /** Null for live requests. */
   readonly runId: string | null;
   readonly revision?: string | null;
   readonly aggregate: Aggregate;
 }
 
 /**
- * Stores measurements, creating their series where they are new: JSON parameters of many rows, all in one
- * transaction, together with `further` statements.
+ * Stores measurements, and creates series that are new: JSON parameters of many rows, in one transaction with `further`
+ * statements.
  */
 export async function appendMeasurements(
   binding: D1Database,
@@ -77,12 +77,12 @@ interface NumberedPoint extends StoredPoint {
   readonly seq: number;
 }
 
-/** Place of a point among those of its series: none other has the same, and points that come later move none. */
+/** Place of a point in its series: unique, and unchanged by later points. */
 export type PointPlace = readonly [atMs: number, seq: number];
 
 /**
- * The latest points of a series in [fromMs, toMs) as they were measured, or the latest before a place; oldest first.
- * One more than `limit` tells of a cut.
+ * Latest points of a series in [fromMs, toMs) as measured, or the latest before a place; oldest first. One more than
+ * `limit` shows that the list is cut.
  */
 export async function readPoints(
   db: Database,
@@ -98,7 +98,7 @@ export async function readPoints(
       and(
         eq(points.seriesNo, seriesNo),
         gte(points.atMs, fromMs),
-        // The first bound is what the index is searched by.
+        // The index is searched by the first bound.
         lt(points.atMs, before === undefined ? toMs : Math.min(toMs, before[0] + 1)),
         before === undefined
           ? undefined
@@ -110,14 +110,14 @@ export async function readPoints(
   return rows.toReversed();
 }
 
-/** Which points of runs are meant. */
+/** Filter of points of runs. */
 export interface RunPointFilter {
   readonly span: Span;
   readonly runId: string | null;
   readonly revision: string | null;
 }
 
-/** A point that a run left. */
+/** A point of a run. */
 export interface RunPoint extends StoredPoint {
   readonly seriesNo: number;
   readonly runId: string;
@@ -126,7 +126,7 @@ export interface RunPoint extends StoredPoint {
 const COLUMNS = `p.series_no as seriesNo, p.at_ms as atMs, p.run_id as runId, p.revision, p.count, p.min, p.max, p.sum,
   p.sketch`;
 
-/** The latest points of runs of each series, newest first; one more than `limit` of a series tells of a cut. */
+/** Latest points of runs of each series, newest first; one more than `limit` of a series shows that the list is cut. */
 export async function readRunPoints(
   binding: D1Database,
   numbers: readonly number[],
@@ -145,7 +145,7 @@ export async function readRunPoints(
 const meant = (table: string) => `${table}.at_ms < ?3 and ${table}.run_id is not null
   and (?4 is null or ${table}.revision = ?4)`;
 
-/** The place of the cut comes from the index, so that an old series costs no more than a young one. */
+/** The index gives the place of the cut, so that an old series costs no more than a young one. */
 const LATEST = `
   select ${COLUMNS} from json_each(?1) as wanted cross join points as p on p.series_no = wanted.value
   where p.at_ms >= max(?2, coalesce(

@@ -5,14 +5,14 @@ import { toInstant } from "../../clock.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { reports } from "../schema.ts";
 
-/** Two keys may use the same name without meeting. */
+/** Id by key and name: two keys may use the same name independently. */
 export function reportIdOf(ownerId: string, name: string): Promise<string> {
   return createContentId("run", `${ownerId} ${name}`);
 }
 
 export type StoredReport = typeof reports.$inferSelect;
 
-/** A statement that stores a report; it fails, and all of its transaction with it, where its run is there already. */
+/** A statement that stores a report; it fails, with its whole transaction, where its run exists already. */
 export function insertReport(binding: D1Database, report: StoredReport): D1PreparedStatement {
   const { id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs } = report;
   return binding
@@ -53,7 +53,7 @@ export function toReportRun({
   };
 }
 
-/** Which samples: of a run, and of the attempt or the content that became it. */
+/** Identity of samples: a run, and the attempt or content that became it. */
 export interface SamplesOf {
   readonly runId: string;
   readonly part: string;
@@ -63,10 +63,10 @@ function keyOf({ runId, part }: SamplesOf): string {
   return `samples/${runId}/${part}.json.gz`;
 }
 
-/** Stores raw samples compressed, and tells how many bytes they take; storing them again changes nothing. */
+/** Stores raw samples compressed, and returns their number of bytes; storing them again changes nothing. */
 export async function putSamples(bucket: R2Bucket, of: SamplesOf, samples: RunSamples): Promise<number> {
   const packed = new Blob([JSON.stringify(samples)]).stream().pipeThrough(new CompressionStream("gzip"));
-  // R2 wants to know the length of what comes.
+  // R2 requires a known length.
   const bytes = await new Response(packed).arrayBuffer();
   await bucket.put(keyOf(of), bytes, {
     httpMetadata: { contentType: "application/json", contentEncoding: "gzip" },
@@ -80,7 +80,7 @@ export async function getSamples(bucket: R2Bucket, of: SamplesOf): Promise<Reada
   return object === null ? null : object.body.pipeThrough(new DecompressionStream("gzip"));
 }
 
-/** Size of a run's samples as they are kept, in bytes; null where there are none. */
+/** Stored size of a run's samples in bytes; null where there are none. */
 export async function measureSamples(bucket: R2Bucket, of: SamplesOf): Promise<number | null> {
   return (await bucket.head(keyOf(of)))?.size ?? null;
 }

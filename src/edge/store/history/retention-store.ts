@@ -1,8 +1,8 @@
 import { HOUR_MS, MINUTE_MS } from "./rollup-store.ts";
 
-/** Points that one step goes through. */
+/** Points of one step. */
 const STEP_POINTS = 2_000;
-/** Parts that the series are in; one of them has its turn at a time. */
+/** Number of parts of the series; one part is pruned at a time. */
 export const PRUNED_PARTS = 24;
 
 interface Row {
@@ -12,8 +12,8 @@ interface Row {
 }
 
 /**
- * Deletes points that live requests left before `beforeMs`, of those that are rolled up and were looked at for
- * changes: a step at a time, from the oldest on. Points of runs stay. Tells whether there may be more.
+ * Deletes points of live requests from before `beforeMs` that are rolled up and searched for changes: a step at a time,
+ * the oldest first. Points of runs stay. Returns whether there may be more.
  */
 export async function prunePoints(binding: D1Database, beforeMs: number): Promise<boolean> {
   const [state, found] = await binding.batch([
@@ -38,7 +38,7 @@ export async function prunePoints(binding: D1Database, beforeMs: number): Promis
   return firstKept === -1 && rows.length === STEP_POINTS;
 }
 
-/** Deletes the rollups by minute and by hour that are older than is kept, of one part of the series. */
+/** Deletes the minute and hour rollups of one part of the series that are beyond their retention. */
 export async function pruneRollups(
   binding: D1Database,
   part: number,
@@ -52,7 +52,7 @@ export async function pruneRollups(
   await binding.batch([
     statement.bind(part, MINUTE_MS, minutesBeforeMs),
     statement.bind(part, HOUR_MS, hoursBeforeMs),
-    // What was answered by them no longer holds.
+    // Cached answers from the deleted rollups become invalid.
     binding.prepare("update history_state set roll_version = roll_version + 1"),
   ]);
 }

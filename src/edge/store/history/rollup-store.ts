@@ -10,12 +10,12 @@ export const MINUTE_MS = 60_000;
 export const ROLLUP_STEPS_MS = [FOUR_WEEKS_MS, DAY_MS, HOUR_MS, MINUTE_MS] as const;
 export type RollupStepMs = (typeof ROLLUP_STEPS_MS)[number];
 
-/** Rows that one statement reads at most: a longer one would keep every other reader waiting. */
+/** Most rows of one statement: a longer one would block every other reader. */
 const PAGE_ROWS = 1_000;
-/** Readings of a span that a rollup may come between; the next one is a single transaction. */
+/** Attempts to read a span while points are rolled up; the next one is a single transaction. */
 const TRIES = 3;
 
-/** Part of a series: a rollup, or a point that is in none yet. */
+/** Part of a series: a rollup, or a point that is not rolled up yet. */
 export interface Bucket extends Aggregate {
   readonly seriesNo: number;
   readonly atMs: number;
@@ -32,24 +32,24 @@ export const ALL_TIME: Span = { fromMs: 0, toMs: 8.64e15 };
 
 const COLUMNS = `series_no as seriesNo, at_ms as atMs, run_id as runId, count, min, max, sum, sketch`;
 
-/** Where rolling up stands. */
+/** Progress of rolling up. */
 interface RollState {
   readonly rolledSeq: number;
   readonly version: number;
 }
 
-/** Parts of series by series, then by time; `too-many` where they are more than `maxRows`. */
+/** Parts of series by series, then by time; `too-many` for more than `maxRows`. */
 export type SpanRead =
   | { readonly ok: true; readonly buckets: readonly Bucket[]; readonly rowsRead: number }
   | { readonly ok: false; readonly reason: "too-many" };
 
-/** A part of a span, in whole steps, that is read by rollups of one width. */
+/** A part of a span, in whole steps, with the width of its rollups. */
 export interface Piece {
   readonly span: Span;
   readonly stepMs: RollupStepMs;
 }
 
-/** What one question reads: some series, in pieces that follow each other without a gap. */
+/** Input of one read: some series, in consecutive pieces. */
 interface Question {
   /** In rising order. */
   readonly numbers: readonly number[];
@@ -58,8 +58,8 @@ interface Question {
 }
 
 /**
- * All of some series in a span: the rollups, and the points that are in none yet, all as of one moment. Read by
- * pages, so that others have their turn in between.
+ * All data of some series in a span: the rollups, and the points not yet rolled up, as of one moment. Read in pages, so
+ * that other requests can run in between.
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -101,7 +101,7 @@ async function readPages(
   return { ok: true, buckets, rowsRead };
 }
 
-/** What of a series was not read yet: all from this time on. */
+/** Unread rest of a series: all from this time on. */
 type Rest = readonly [seriesNo: number, fromMs: number];
 
 function restBehind(rest: readonly Rest[], last: Bucket | undefined): Rest[] {
@@ -112,8 +112,8 @@ function restBehind(rest: readonly Rest[], last: Bucket | undefined): Rest[] {
 }
 
 /**
- * A page, series by series in the order of the list, each by time. That is the order of the loops, which `cross join`
- * forces; asked for by `order by`, it would be sorted, and so all of it read.
+ * A page, series by series in the order of the list, each by time. The loops give this order, which `cross join`
+ * forces; an `order by` would sort, and so read, all of it.
  */
 function rollupsOf(binding: D1Database, { span, stepMs }: Piece, rest: readonly Rest[], limit: number) {
   return binding
@@ -124,7 +124,7 @@ function rollupsOf(binding: D1Database, { span, stepMs }: Piece, rest: readonly 
     .bind(JSON.stringify(rest), stepMs, span.toMs, limit);
 }
 
-/** The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many. */
+/** The plus forces the search by `seq`: few points are not rolled up yet, a series may have many. */
 function tailOf(binding: D1Database, numbers: readonly number[], { fromMs, toMs }: Span): D1PreparedStatement {
   return binding
     .prepare(
@@ -134,12 +134,12 @@ function tailOf(binding: D1Database, numbers: readonly number[], { fromMs, toMs 
     .bind(JSON.stringify(numbers), fromMs, toMs);
 }
 
-/** A point that is to be rolled up. */
+/** A point to roll up. */
 export interface RollingPoint extends Bucket {
   readonly seq: number;
 }
 
-/** The next points behind the rollups, in the order in which they came. */
+/** The next points after the rollups, in order of arrival. */
 export async function readUnrolled(
   binding: D1Database,
   limit: number,
@@ -161,7 +161,7 @@ export interface Rollup extends Bucket {
   readonly stepMs: number;
 }
 
-/** The rollups that stand at these places now. */
+/** The current rollups at these places. */
 export async function readRollupsAt(
   binding: D1Database,
   places: readonly Pick<Rollup, "seriesNo" | "stepMs" | "atMs">[],
@@ -175,12 +175,12 @@ export async function readRollupsAt(
   return found.flatMap(({ results }) => results);
 }
 
-/** What became of a step: `overtaken` where another step was quicker, and this one changed nothing. */
+/** Outcome of a step; `overtaken`: another step was faster, and this one changed nothing. */
 export type RollOutcome = "saved" | "overtaken";
 
 /**
- * Saves a step of rolling up, all or nothing: the rollups, what the series know of their points, and how far it
- * came. It holds only if `state` is still the latest, since the rollups were computed from it.
+ * Saves a step of rolling up, all or nothing: the rollups, the counts of the series, and its progress. It fails unless
+ * `state` is still the latest, since the rollups were computed from it.
  */
 export async function saveRollups(
   binding: D1Database,
@@ -201,7 +201,7 @@ export async function saveRollups(
      from (select value->>0 as no, value->>1 as points, value->>2 as last_ms from json_each(?1)) as tallied
      where series.no = tallied.no`,
   );
-  // A version that is null breaks the transaction, for the column must not be.
+  // A null version aborts the transaction, since the column is not nullable.
   const advance = binding
     .prepare(`update history_state set roll_version = iif(roll_version = ?1, roll_version + 1, null), rolled_seq = ?2`)
     .bind(state.version, rolledSeq);

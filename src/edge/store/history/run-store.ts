@@ -26,8 +26,8 @@ function isRun({ project }: ProjectDatabase, id: string): SQL {
 }
 
 /**
- * Stores a run and gives what is stored. A run that is there already stays: a resent outcome keeps its time, and an
- * earlier attempt, whose lease was over before its end was written down, its result.
+ * Stores a run and returns the stored one. An existing run stays: a resent outcome keeps its time, and an earlier
+ * attempt, whose lease was over before its end was recorded, its result.
  */
 export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<RunInput & { readonly id: string }> {
   const id = runIdOf(input.jobId);
@@ -49,7 +49,7 @@ export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<R
   return { ...input, id, attempt, runnerId, deviceKey, result, startedAtMs, endedAtMs };
 }
 
-/** A job's run, less what only the bucket knows of it. */
+/** A job's run, without the fields that only the bucket has. */
 export async function findRun(
   db: ProjectDatabase,
   id: string,
@@ -71,7 +71,7 @@ export async function findRun(
   };
 }
 
-/** Which execution of a job: only one attempt becomes its run, and each may have left a trace. */
+/** One execution of a job: only one attempt becomes its run, and each may have a trace. */
 type Traced = Pick<JobRun, "id" | "attempt">;
 
 function keyOf({ id, attempt }: Traced): string {

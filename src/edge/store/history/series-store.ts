@@ -8,12 +8,12 @@ import type { Database, ProjectDatabase } from "../database.ts";
 import { toInstant, toInstantOrNull } from "../../clock.ts";
 import { historyState, points, series } from "../schema.ts";
 
-/** Series that were stored before their fingerprint had a column, and are given it in one step. */
+/** Series in one step of filling in fingerprints, stored before the column existed. */
 const FILLED_SERIES = 200;
 
 /**
- * Id of a project's series with this key: a digest over the project and the key in a fixed order of fields. The ids of
- * `main` are older than projects, and have none in front.
+ * Id of a project's series with this key: a digest over the project and the key in a fixed order of fields. Ids of
+ * `main` predate projects, and have no project in front.
  */
 export async function seriesIdOf(key: SeriesKey, project: string): Promise<{ id: string; canonical: string }> {
   const canonical = JSON.stringify(SeriesKey.parse(sortKeys(key)));
@@ -41,10 +41,10 @@ function toStored({ no, id, project, key, fingerprintId, mutedAtMs }: Row): Stor
   return { no, id, project, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs };
 }
 
-/** A series with what is known of its points. */
+/** A series with the summary of its points. */
 export interface SelectedSeries extends StoredSeries {
   readonly createdAtMs: number;
-  /** All that ever came. */
+  /** Count of all points ever received. */
   readonly points: number;
   readonly lastPointAtMs: number | null;
 }
@@ -59,7 +59,7 @@ function toSelected(row: Row, tail: Tail | undefined): SelectedSeries {
   };
 }
 
-/** A series as the wire has it. */
+/** A series in the form of the wire. */
 export function toSeries(found: SelectedSeries): Series {
   const { no: _no, project: _project, createdAtMs, lastPointAtMs, mutedAtMs, ...rest } = found;
   return {
@@ -70,13 +70,13 @@ export function toSeries(found: SelectedSeries): Series {
   };
 }
 
-/** Points that came since the last rollup. */
+/** Points since the last rollup. */
 interface Tail {
   readonly count: number;
   readonly lastMs: number;
 }
 
-/** Of the series whose numbers a query gives. */
+/** Tails of the series whose numbers a query gives. */
 function tailsOf(db: Database, numbers: SQL) {
   return (
     db
@@ -85,11 +85,11 @@ function tailsOf(db: Database, numbers: SQL) {
       .where(
         and(
           gt(points.seq, db.select({ seq: historyState.rolledSeq }).from(historyState)),
-          // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
+          // The plus forces the search by `seq`: few points are not rolled up yet, a series may have many.
           sql`+${points.seriesNo} in ${numbers}`,
         ),
       )
-      // With another plus: grouped by the column itself, all points would be read in the order of its index.
+      // Another plus: grouped by the column itself, all points would be read in the order of its index.
       .groupBy(sql`+${points.seriesNo}`)
   );
 }
@@ -108,7 +108,7 @@ export async function findStoredSeries(db: ProjectDatabase, id: string): Promise
   return row === undefined ? null : toStored(row);
 }
 
-/** Series of whatever project by their numbers, in no order. */
+/** Series of any project by their numbers, unordered. */
 export async function readSeriesByNo(db: Database, numbers: readonly number[]): Promise<StoredSeries[]> {
   const rows = await db
     .select()
@@ -117,13 +117,13 @@ export async function readSeriesByNo(db: Database, numbers: readonly number[]): 
   return rows.map(toStored);
 }
 
-/** Mutes a series, or with null lets its changes alert again; one that is muted stays so since then. */
+/** Mutes a series, or with null lets its changes alert again; a muted series keeps the time of its muting. */
 export async function muteSeries(db: ProjectDatabase, id: string, mutedAtMs: number | null): Promise<void> {
   const muted = mutedAtMs === null ? null : sql`coalesce(${series.mutedAtMs}, ${mutedAtMs})`;
   await db.update(series).set({ mutedAtMs: muted }).where(isSeries(db, id));
 }
 
-/** Which series of the project a selector means. */
+/** Condition for a selector's series within the project. */
 function selected({ project }: ProjectDatabase, selector: SeriesSelector): SQL {
   const inKey = (path: string, value: string | number | undefined) =>
     value === undefined ? undefined : sql`cast(${series.key} ->> ${path} as text) = ${String(value)}`;
@@ -169,7 +169,7 @@ export async function listSeries(
   return { items: rows.map((row) => toSeries(toSelected(row, tails.get(row.no)))), nextCursor };
 }
 
-/** The series that a selector means, newest first; one more than `limit` tells of a cut. */
+/** A selector's series, newest first; one more than `limit` shows that the list is cut. */
 export async function selectSeries(
   db: ProjectDatabase,
   selector: SeriesSelector,
@@ -184,13 +184,13 @@ export async function selectSeries(
   return rows.map(toStored);
 }
 
-/** What a selector means, and how far the history is: all as of one moment, so that it tells one state from another. */
+/** A selector's series, and the progress of the history, as of one moment: together they identify a state of it. */
 export interface Selection {
-  /** Newest first; one more than the limit tells of a cut. */
+  /** Newest first; one more than the limit shows that the list is cut. */
   readonly series: readonly SelectedSeries[];
-  /** Grows with every step of rolling up, and when rollups are forgotten. */
+  /** Grows with every step of rolling up, and with the deletion of rollups. */
   readonly rollVersion: number;
-  /** Grows when points are forgotten. */
+  /** Grows with the deletion of points. */
   readonly prunedSeq: number;
 }
 
@@ -214,7 +214,7 @@ export async function readSelection(db: ProjectDatabase, selector: SeriesSelecto
   };
 }
 
-/** Gives series the id of their fingerprint which are older than its column; how many is told. */
+/** Fills in the fingerprint id of series older than that column; returns how many. */
 export async function fillFingerprints(db: Database): Promise<number> {
   const rows = await db
     .select()

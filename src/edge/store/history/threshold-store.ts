@@ -17,7 +17,7 @@ function isOwn({ project }: ProjectDatabase): SQL {
   return eq(thresholds.project, project);
 }
 
-/** Creates a rule; null where there are as many as there may be. */
+/** Creates a rule; null where the limit is reached. */
 export async function createThreshold(db: ProjectDatabase, input: ThresholdInput): Promise<Threshold | null> {
   if ((await db.$count(thresholds, isOwn(db))) >= LIMITS.thresholds) return null;
   const nowMs = Date.now();
@@ -41,7 +41,7 @@ export async function readThresholds(db: ProjectDatabase): Promise<Threshold[]> 
   return (await db.select().from(thresholds).where(isOwn(db)).orderBy(asc(thresholds.id))).map(toThreshold);
 }
 
-/** Rules, newest first. Throws `invalid-request` for a cursor that is not of this list. */
+/** Rules, newest first. Throws `invalid-request` for a cursor of another list. */
 export async function listThresholds(
   db: ProjectDatabase,
   { cursor, limit }: PageQuery,

@@ -3,10 +3,10 @@ import { calibratedLevel, type PredictionCalibrationQuery } from "../../../proto
 import type { ProjectStorage } from "../database.ts";
 import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
 
-/** How many requests a metric was measured of in batches of so many rows, and its sum over them. */
+/** Number of requests measured for a metric in batches of this many rows, and the sum over them. */
 export interface RequestTotals {
   readonly metric: string;
-  /** Null where the metric is of no batch. */
+  /** Null for metrics without a batch. */
   readonly batch: number | null;
   readonly count: number;
   readonly sum: number;
@@ -21,15 +21,15 @@ export interface ForecastSum {
 }
 
 /**
- * Counts and sums of the series that `of` selects, in [?2, ?3): rollups of the width ?1 and what is in none yet, or,
- * where ?1 is null, the points as they were measured.
+ * Counts and sums of the series that `of` selects, in [?2, ?3): rollups of the width ?1 and points not rolled up yet,
+ * or, where ?1 is null, the points as measured.
  */
 function partsOf(of: string, isRolledUp: boolean): string {
   if (!isRolledUp) {
     return `select series_no, at_ms, count, sum from points
       where ?1 is null and series_no in (${of}) and at_ms >= ?2 and at_ms < ?3`;
   }
-  // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
+  // The plus forces the search by `seq`: few points are not rolled up yet, a series may have many.
   return `
     select series_no, at_ms, count, sum from rollups
     where series_no in (${of}) and step_ms = ?1 and at_ms >= ?2 and at_ms < ?3
@@ -56,8 +56,8 @@ export async function readRequestTotals(
 }
 
 /**
- * Sums of what became of predictions, by series and step, the newest first; one more than `limit` tells of a cut.
- * Added up in the database, since requests are many and steps are few. The span must be whole steps.
+ * Sums of predictions' outcomes, by series and step, the newest first; one more than `limit` shows that the list is
+ * cut. The database adds them up, since requests are many and steps few. The span must be whole steps.
  */
 export async function readForecastSums(
   { DB, project }: ProjectStorage,
@@ -70,7 +70,7 @@ export async function readForecastSums(
     and (?6 is null or subject = ?6) and (?7 is null or key ->> '$.configuration.placement' = ?7)
     and (?8 is null or key ->> '$.configuration.confidence' = ?8)`;
   const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0) ?? null;
-  // A number is bound as a real one, by which a division leaves no whole steps.
+  // A number is bound as a real one, so that a division would not give whole steps.
   const { results } = await DB.prepare(
     `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
        from (${partsOf(selected, rollupMs !== null)}) join series on no = series_no

@@ -19,7 +19,7 @@ function isOwn({ project }: ProjectDatabase, id: string): SQL {
   return and(eq(webhooks.project, project), eq(webhooks.id, id))!;
 }
 
-/** Stores a webhook; null where there are as many as there may be. */
+/** Stores a webhook; null where the limit is reached. */
 export async function createWebhook(
   { DB, project }: ProjectStorage,
   { url, ...spec }: WebhookInput,
@@ -58,7 +58,7 @@ export async function listWebhooks(
   return { items: rows.map(toWebhook), nextCursor };
 }
 
-/** Where a message goes, and what signs it; null where there is no such webhook. */
+/** Address of a webhook, and the secret for its signatures; null where there is no such webhook. */
 export async function findReceiver(db: ProjectDatabase, id: string): Promise<{ url: string; secret: string } | null> {
   const [row] = await db.select({ url: webhooks.url, secret: webhooks.secret }).from(webhooks).where(isOwn(db, id));
   return row ?? null;

@@ -18,7 +18,7 @@ export function sizeOf({ agents, stateSize }: Pick<AgentPoolSpec, "agents" | "st
   return 4 * agents * stateSize;
 }
 
-/** A pool as a runner gets it with a job. */
+/** A pool in the form for a runner's job. */
 export function toPooledAgents(pool: AgentPool): PooledAgents {
   const { name, digest, agents, stateSize, residency, minFreeGpu, minFreeHost, generation, version } = pool;
   return { name, digest, agents, stateSize, residency, minFreeGpu, minFreeHost, generation, version };
@@ -28,7 +28,7 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
   return and(eq(agentPools.project, project), eq(agentPools.name, name))!;
 }
 
-/** Creates a pool, unless its name is taken or the project has as many as there may be. */
+/** Creates a pool, unless its name is taken or the project's limit is reached. */
 export async function createAgentPool(db: ProjectDatabase, spec: AgentPoolSpec): Promise<AgentPool | "taken" | "full"> {
   const { project } = db;
   const nowMs = Date.now();
@@ -47,7 +47,7 @@ export async function findAgentPool(db: ProjectDatabase, name: string): Promise<
   return row === undefined ? null : toAgentPool(row);
 }
 
-/** Pools by name. Throws `invalid-request` for a cursor that is not of this list. */
+/** Pools by name. Throws `invalid-request` for a cursor of another list. */
 export async function listAgentPools(
   db: ProjectDatabase,
   { cursor, limit }: PageQuery,
@@ -63,7 +63,7 @@ export async function listAgentPools(
   return { items: rows.map(toAgentPool), nextCursor };
 }
 
-/** Gives a pool other states if it still has `version`; null where it does not, or is gone. */
+/** Replaces a pool's states if it still has `version`; null where it does not, or is gone. */
 export async function saveStates(
   db: ProjectDatabase,
   name: string,
@@ -78,13 +78,13 @@ export async function saveStates(
   return row === undefined ? null : toAgentPool(row);
 }
 
-/** Deletes a pool and gives the digest of its states; undefined where there is none. */
+/** Deletes a pool and returns the digest of its states; undefined where there is none. */
 export async function deleteAgentPool(db: ProjectDatabase, name: string): Promise<string | null | undefined> {
   const [gone] = await db.delete(agentPools).where(isNamed(db, name)).returning({ digest: agentPools.digest });
   return gone === undefined ? undefined : gone.digest;
 }
 
-/** Whether an artifact is the states of a pool of this project; of null, of any. */
+/** True if an artifact holds the states of a pool of this project; null: of any project. */
 export async function isPoolDigest(db: Database, digest: string, project: string | null): Promise<boolean> {
   const [row] = await db
     .select({ name: agentPools.name })

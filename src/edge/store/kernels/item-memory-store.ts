@@ -7,7 +7,7 @@ import type { Database, ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
 import { itemMemories, itemMemoryParts } from "../schema.ts";
 
-/** Items of a memory that lie in one artifact: rows of float32, padded to four numbers. */
+/** Items of a memory in one artifact: rows of float32, padded to four numbers. */
 export interface MemoryPart {
   readonly part: number;
   readonly digest: string;
@@ -15,7 +15,7 @@ export interface MemoryPart {
   readonly keys: readonly string[];
 }
 
-/** A memory with everything that a search needs. */
+/** A memory with all inputs of a search. */
 export interface StoredMemory {
   readonly spec: ItemMemorySpec;
   readonly version: number;
@@ -26,7 +26,7 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
   return and(eq(itemMemories.project, project), eq(itemMemories.name, name))!;
 }
 
-/** Creates a memory, unless its name is taken or the project has as many as there may be. */
+/** Creates a memory, unless its name is taken or the project's limit is reached. */
 export async function createItemMemory(
   db: ProjectDatabase,
   spec: ItemMemorySpec,
@@ -43,13 +43,13 @@ export async function createItemMemory(
   return found === null ? "full" : "taken";
 }
 
-/** What is told of a memory; null where there is none. */
+/** Description of a memory; null where there is none. */
 export async function describeItemMemory(db: ProjectDatabase, name: string): Promise<ItemMemory | null> {
   const [row] = await db.select(described).from(itemMemories).where(isNamed(db, name));
   return row === undefined ? null : toItemMemory(row);
 }
 
-/** Memories by name. Throws `invalid-request` for a cursor that is not of this list. */
+/** Memories by name. Throws `invalid-request` for a cursor of another list. */
 export async function listItemMemories(
   db: ProjectDatabase,
   { cursor, limit }: PageQuery,
@@ -78,7 +78,7 @@ export async function readItemMemory(db: ProjectDatabase, name: string): Promise
   return row === undefined ? null : { spec: row.spec, version: row.version, parts };
 }
 
-/** Puts a part and makes a new version of the memory, if it still has that of before; false where it has not. */
+/** Adds a part and makes a new version of the memory, if its version is unchanged; false where it changed. */
 export async function savePart(
   db: ProjectDatabase,
   { spec: { name }, version }: StoredMemory,
@@ -105,7 +105,7 @@ export async function savePart(
   return updated.length > 0;
 }
 
-/** Deletes a memory and gives the digests of its parts; null where there is none. */
+/** Deletes a memory and returns the digests of its parts; null where there is none. */
 export async function deleteItemMemory(db: ProjectDatabase, name: string): Promise<string[] | null> {
   const { project, memory, digest } = itemMemoryParts;
   const [parts, gone] = await db.batch([
@@ -118,7 +118,7 @@ export async function deleteItemMemory(db: ProjectDatabase, name: string): Promi
   return gone.length > 0 ? parts.map((part) => part.digest) : null;
 }
 
-/** Whether an artifact is a part of a memory of this project; of null, of any. */
+/** True if an artifact is a part of a memory of this project; null: of any project. */
 export async function isMemoryPart(db: Database, digest: string, project: string | null): Promise<boolean> {
   const [row] = await db
     .select({ memory: itemMemoryParts.memory })

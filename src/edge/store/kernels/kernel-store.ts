@@ -17,7 +17,7 @@ export const SUBMITTED_VARIANT = "submitted";
 
 const KernelId = idSchema("kernel");
 
-/** Whether a job's `kernel` names a submitted one. */
+/** True if a job's `kernel` names a submitted one. */
 export function isKernelId(name: string): boolean {
   return KernelId.safeParse(name).success;
 }
@@ -47,13 +47,13 @@ export interface NewKernel {
   readonly ownerId: string;
   readonly definition: KernelDefinition;
   readonly dtype: DType;
-  /** The kernel that it competes with; null for none. */
+  /** Kernel that it competes with, or null. */
   readonly reference: string | null;
 }
 
 /**
- * Adds a kernel; the same of the same owner is the one that is there. Null where the owner has as many as
- * may be, or the submitted kernel that it competes with is gone.
+ * Adds a kernel; an equal one of the same owner is returned as it is. Null where the owner's limit is reached, or the
+ * submitted kernel that it competes with is gone.
  */
 export async function addKernel(
   db: ProjectDatabase,
@@ -85,7 +85,7 @@ export async function findKernel(db: ProjectDatabase, id: string): Promise<Submi
   return row === undefined ? null : toKernel(row);
 }
 
-/** What a runner needs for a job's kernel, whosever it is; null where it, or the one that it competes with, is gone. */
+/** Program of a job's kernel, of any project; null where it, or the kernel that it competes with, is gone. */
 export async function findProgram(db: Database, id: string): Promise<KernelProgram | null> {
   const kernel = await readDefinition(db, id);
   if (kernel === null) return null;
@@ -134,12 +134,15 @@ export async function setCheckJob(db: ProjectDatabase, id: string, checkJobId: s
   await db.update(kernels).set({ checkJobId }).where(isKernel(db, id));
 }
 
-/** A run of the kernel was right: it is valid from now on. */
+/** A run of the kernel was correct: it is valid from now on. */
 export async function markKernelValid(db: ProjectDatabase, id: string): Promise<void> {
   await db.update(kernels).set({ state: "valid", problem: null }).where(isKernel(db, id));
 }
 
-/** A run failed: tells why, unless another one was right, since what fits one device or shape may not fit the next. */
+/**
+ * Records the problem of a failed run, unless another run was correct: what fits one device or shape may not fit the
+ * next.
+ */
 export async function markKernelInvalid(db: ProjectDatabase, id: string, problem: Problem): Promise<void> {
   await db
     .update(kernels)
@@ -147,7 +150,7 @@ export async function markKernelInvalid(db: ProjectDatabase, id: string, problem
     .where(and(isKernel(db, id), ne(kernels.state, "valid")));
 }
 
-/** Deletes a kernel and its standings; false where others compete with it, or it is not there. */
+/** Deletes a kernel and its standings; false where others compete with it, or it does not exist. */
 export async function deleteKernel(db: ProjectDatabase, id: string): Promise<boolean> {
   const isRivalled = sql`exists (select 1 from kernels where reference = ${id} and id <> ${id})`;
   const isThere = sql`exists (select 1 from kernels where id = ${id})`;

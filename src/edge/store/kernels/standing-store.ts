@@ -19,13 +19,13 @@ import { kernels, runs, standings } from "../schema.ts";
 interface RankedRun {
   readonly runId: string;
   readonly atMs: number;
-  /** The kernel whose work was done. */
+  /** Kernel that defines the work. */
   readonly reference: string;
 }
 
 /**
- * Notes a benchmark where it is its kernel's best by a clock: the wall's always, the GPU's where the
- * result trusts it. Noting a run again changes nothing.
+ * Records a benchmark that is its kernel's best by a clock: always the wall's, and the GPU's where the result trusts
+ * it. Repeating it changes nothing.
  */
 export async function recordStandings(db: ProjectDatabase, result: BenchmarkResult, run: RankedRun): Promise<void> {
   const { environment } = result;
@@ -115,7 +115,7 @@ export async function readLeaderboard(
   return { kernel: reference, boards: [...boards.values()].map(toBoard), truncated: rows.length > limit };
 }
 
-/** A run has its share by the clock that its rates are from. */
+/** A run's share is by the same clock as its rates. */
 const SHARE_OF_ROOF = sql<number | null>`case when ${runs.result} ->> 'clock' = ${standings.clock}
   then ${runs.result} ->> '$.roofline.shareOfRoof' end`;
 

@@ -20,8 +20,8 @@ function toStoredTuning({ id, fingerprintId, jobId, runnerId, tuning }: Row): St
 }
 
 /**
- * Keeps what a job found as the answer to its key. A later job replaces an earlier one, whichever is
- * stored first; what a runner knew already is kept only where nothing is.
+ * Stores a job's result as the answer to its key. A later job replaces an earlier one, whichever is stored first;
+ * results that a runner had already are stored only where there are none.
  */
 export async function saveTuning(
   db: ProjectDatabase,
@@ -64,7 +64,7 @@ export async function listTunings(
   return { items: rows.map(toStoredTuning), nextCursor };
 }
 
-/** A tuning with its trials, which are in the result of the run that found it. */
+/** A tuning with its trials, from the result of its run. */
 export async function findTuning(db: ProjectDatabase, id: string): Promise<StoredTuningRecord | null> {
   const [row] = await db
     .select()

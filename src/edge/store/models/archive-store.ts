@@ -14,7 +14,7 @@ function toArchive({ id, jobId, digest, sizeBytes, summary, createdAtMs }: Row):
   return StoredArchive.parse({ ...summary, id, jobId, digest, sizeBytes, createdAt: toInstant(createdAtMs) });
 }
 
-/** An archive whose file is there. */
+/** An archive whose file is stored. */
 interface NewArchive {
   readonly jobId: string | null;
   readonly digest: string;
@@ -22,7 +22,7 @@ interface NewArchive {
   readonly summary: ArchiveSummary;
 }
 
-/** Stores an archive, of a job once; null where the project has as many as there may be. */
+/** Stores a job's archive once; null where the project's limit is reached. */
 export async function addArchive(db: ProjectDatabase, archive: NewArchive): Promise<StoredArchive | null> {
   const { jobId, digest, sizeBytes, summary } = archive;
   const { project } = db;

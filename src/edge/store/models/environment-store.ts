@@ -11,12 +11,12 @@ import { environments } from "../schema.ts";
 
 const EnvironmentId = idSchema("environment");
 
-/** Whether a job's `environment` names a submitted one. */
+/** True if a job's `environment` names a submitted one. */
 export function isEnvironmentId(name: string): boolean {
   return EnvironmentId.safeParse(name).success;
 }
 
-/** An environment that somebody submitted. */
+/** A submitted environment. */
 export interface StoredEnvironment extends OfferedEnvironment {
   readonly owner: string;
   readonly createdAt: string;
@@ -33,8 +33,8 @@ function toEnvironment({
 }
 
 /**
- * Adds an environment; the same of the same owner is the one that is there. `name-taken` where another of the project has its name,
- * `too-many` where the owner has as many as may be.
+ * Adds an environment; an equal one of the same owner is returned as it is. `name-taken` where another of the project
+ * has its name, `too-many` where the owner's limit is reached.
  */
 export async function addEnvironment(
   db: ProjectDatabase,
@@ -78,7 +78,7 @@ export async function findEnvironment(db: ProjectDatabase, idOrName: string): Pr
   return row === undefined ? null : toEnvironment(row);
 }
 
-/** The one that a job was prepared with, whosever it is. */
+/** Environment of a prepared job, of any project. */
 export async function readOfferedEnvironment(db: Database, id: string): Promise<OfferedEnvironment | null> {
   const { digest, definition } = environments;
   const [row] = await db.select({ digest, definition }).from(environments).where(eq(environments.id, id));

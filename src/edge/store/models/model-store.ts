@@ -37,7 +37,7 @@ type ModelRow = typeof models.$inferSelect;
 type VersionRow = typeof modelVersions.$inferSelect;
 type VariantRow = typeof modelVariants.$inferSelect;
 
-/** A version with the further files that it has, and what it is measured on. */
+/** A version with its further files and its held-out data. */
 type FullRow = VersionRow & { readonly variants: readonly VariantRow[]; readonly data: VersionData | null };
 type ServedRow = Omit<FullRow, "card" | "data">;
 type ServedVersion = Omit<ModelVersion, "card" | "data">;
@@ -46,10 +46,10 @@ function toVersion({ variants, ...row }: FullRow): ModelVersion {
   return { ...toServedVersion({ variants, ...row }), card: row.card, data: row.data };
 }
 
-/** Of the version's own file. */
+/** Origin of the version's own file. */
 const NOT_MADE = { recipe: null, measured: null, jobId: null } as const;
 
-/** All that serving wants to know of a version. */
+/** Fields of a version for serving. */
 function toServedVersion({ variants, ...row }: ServedRow): ServedVersion {
   const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, summary, createdAtMs } = row;
   const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, summary, createdAtMs, ...NOT_MADE };
@@ -71,7 +71,7 @@ function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
 
 type Place = NonNullable<PlacedModel["places"]>[number];
 
-/** What a runner is told of a version, and of where it is placed there. */
+/** A version and its placements on a runner, in the form for that runner. */
 export function toPlacedModel(
   { id, variants, inputs, outputs }: Pick<ModelVersion, "id" | "variants" | "inputs" | "outputs">,
   places: readonly Required<Place>[],
@@ -135,18 +135,17 @@ export interface VersionInput {
   readonly outputs: TensorSpec[];
   /** Null where the edge cannot compute it by itself. */
   readonly edgeParameters: number | null;
-  /** What its file is made of, where somebody counted. */
+  /** Summary of its file, where it was counted. */
   readonly summary?: ModelSummary;
-  /** What is known of it; a version that is there and has a card keeps that. */
+  /** Its card; an existing version keeps a card that it has. */
   readonly card?: PolicyCard;
 }
 
 const VERSION_RACES = 5;
 
 /**
- * Adds a version to a model, which is created where it is new. The same bytes give the version that
- * is there, and `learnt` where it was not known of it that the edge can compute it. Two uploads at once get two
- * numbers: the loser of the race takes the next.
+ * Adds a version to a model, which is created if new. The same bytes return the existing version, and `learnt` where it
+ * is new that the edge can compute it. Two simultaneous uploads get two numbers: the slower one gets the next.
  */
 export async function addModelVersion(
   db: ProjectDatabase,
@@ -190,7 +189,7 @@ export async function addModelVersion(
   throw new Error(`no version number was free for ${input.name}`);
 }
 
-/** A version that is there already may be an upload of which nothing was known. */
+/** An existing version may have been uploaded without a card. */
 async function addCard(db: Database, modelId: string, digest: string, card: PolicyCard): Promise<void> {
   const { modelId: ofModel, digest: ofFile, card: known } = modelVersions;
   await db
@@ -199,7 +198,7 @@ async function addCard(db: Database, modelId: string, digest: string, card: Poli
     .where(and(eq(ofModel, modelId), eq(ofFile, digest), isNull(known)));
 }
 
-/** A version may have been stored before the edge computed networks. Whether that was so. */
+/** Records the parameters of a version that was stored before the edge computed networks; returns whether it was. */
 async function learnEdgeParameters(db: Database, modelId: string, digest: string, edgeParameters: number) {
   const { id, modelId: ofModel, digest: ofFile, edgeParameters: known } = modelVersions;
   const updated = await db
@@ -239,7 +238,7 @@ export async function findModel(db: ProjectDatabase, nameOrId: string): Promise<
   return toModel(row, (await readVersions(db, [row.id])).get(row.id) ?? []);
 }
 
-/** A version with name, id and project of its model and where that is placed. */
+/** A version with name, id and project of its model, and its placement rule. */
 export interface NamedVersion extends ServedVersion {
   readonly project: string;
   readonly model: string;
@@ -251,12 +250,12 @@ export async function findModelVersion(db: ProjectDatabase, versionId: string): 
   return (await readNamedVersions(db, and(eq(models.project, db.project), eq(modelVersions.id, versionId))))[0] ?? null;
 }
 
-/** A version, whosever it is: for what rests on its placements. */
+/** A version of any project: for dependants of its placements. */
 export async function findAnyVersion(db: Database, versionId: string): Promise<NamedVersion | null> {
   return (await readNamedVersions(db, eq(modelVersions.id, versionId)))[0] ?? null;
 }
 
-/** Versions that have these bytes, whosever they are. */
+/** Versions with these bytes, of any project. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
   const [own, further] = await Promise.all([
     db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest)),
@@ -265,7 +264,7 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
   return [...new Set([...own, ...further].map(({ id }) => id))];
 }
 
-/** Every version of the models of every project that is open; the snapshot of placements is made of it. */
+/** Every version of the models of every open project: input of the snapshot of placements. */
 export function readAllVersions(db: Database): Promise<NamedVersion[]> {
   const closed = db.select({ name: projects.name }).from(projects).where(isNotNull(projects.closedAtMs));
   return readNamedVersions(db, notInArray(models.project, closed));

@@ -15,8 +15,8 @@ function toPopulation({ id, name, digest, sizeBytes, layout, createdAtMs }: Row)
 }
 
 /**
- * Stores a population whose file is there. The same under the same name is the one that is there already; another
- * under it is `taken`, and where the project has as many as there may be, it is `full`.
+ * Stores a population whose file is stored. An equal one under the same name is returned as it is; `taken` for another
+ * one under it, `full` where the project's limit is reached.
  */
 export async function addPopulation(
   db: ProjectDatabase,
@@ -36,7 +36,7 @@ export async function addPopulation(
   return isSame ? { population: known, created: false } : "taken";
 }
 
-/** By id or name. */
+/** Finds a population by id or name. */
 export async function findPopulation(db: ProjectDatabase, nameOrId: string): Promise<Population | null> {
   const [row] = await db
     .select()

@@ -30,7 +30,7 @@ export async function resolveRule(db: ProjectDatabase, rule: PlacementRule): Pro
   return rule.kind === "profile" ? { ...rule, profile: await findProfile(db, rule.profile) } : rule;
 }
 
-/** The name of a model that is placed by this profile; null where there is none. */
+/** Name of a model that is placed by this profile; null where there is none. */
 export async function findModelOfProfile(db: ProjectDatabase, profile: string): Promise<string | null> {
   const [row] = await db
     .select({ name: models.name })
@@ -45,8 +45,8 @@ type Score = PolicyCard["scores"][number];
 const CARD_RACES = 100;
 
 /**
- * Puts a score on top of a version's card, which begins with it where there is none. The same run's again replaces it.
- * Of several at once none is lost: whoever finds another card than was read begins again.
+ * Adds a score to the top of a version's card, creating the card if needed. A score of the same run is replaced. No
+ * concurrent score is lost: a writer that finds a changed card starts again.
  */
 export async function addPolicyScore(
   db: Database,
@@ -78,7 +78,7 @@ function withScore(card: PolicyCard, score: Score): PolicyCard {
   return { ...card, scores };
 }
 
-/** Notes what a file is made of wherever it was stored before anybody counted: the same bytes are the same network. */
+/** Records a file's summary wherever it was stored without one: the same bytes are the same network. */
 export async function learnSummary(db: Database, digest: string, summary: ModelSummary): Promise<void> {
   const uncounted = (table: typeof modelVersions | typeof modelVariants) =>
     and(eq(table.digest, digest), isNull(table.summary));
@@ -94,17 +94,17 @@ interface VariantInput {
   readonly digest: string;
   readonly sizeBytes: number;
   readonly fidelity: number | null;
-  /** What its file is made of, where somebody counted. */
+  /** Summary of its file, where it was counted. */
   readonly summary?: ModelSummary;
-  /** Of one that a job made. */
+  /** Recipe of a file that a job made. */
   readonly recipe?: Recipe;
   readonly measured?: MeasuredFidelity;
   readonly jobId?: string;
 }
 
 /**
- * Adds a file to a version. The same file under the same name gives what is there; `taken` where the name
- * is another file's, `full` where the version has all that it may have.
+ * Adds a file to a version. The same file under the same name is returned as it is; `taken` where another file has the
+ * name, `full` where the version's limit is reached.
  */
 export async function addVariant(db: Database, input: VariantInput): Promise<"created" | "there" | "taken" | "full"> {
   const ofVersion = eq(modelVariants.modelVersionId, input.modelVersionId);
@@ -126,11 +126,11 @@ export async function addVariant(db: Database, input: VariantInput): Promise<"cr
     .onConflictDoNothing()
     .returning();
   if (created.length > 0) return "created";
-  // Somebody else was faster, with the same file perhaps.
+  // Another upload was faster, perhaps with the same file.
   return (await compareKnown()) ?? "taken";
 }
 
-/** What a job measured anew of a variant that a job made; what an uploader said of his stays. */
+/** Records a job's new measurement of a variant that a job made; the measurement of an uploader stays. */
 export async function noteFidelity(
   db: Database,
   { modelVersionId, name, digest }: Pick<VariantInput, "modelVersionId" | "name" | "digest">,
@@ -143,7 +143,9 @@ export async function noteFidelity(
     .where(and(eq(ofVersion, modelVersionId), eq(named, name), eq(ofFile, digest), isNotNull(recipe)));
 }
 
-/** Notes what a version is measured on, whose bytes are stored; the file that was it before goes, unless something else has it. */
+/**
+ * Records a version's held-out data, whose bytes are stored. The previous file is deleted unless it is named elsewhere.
+ */
 export async function setVersionData(
   { DB, ARTIFACTS }: { readonly DB: D1Database; readonly ARTIFACTS: R2Bucket },
   modelVersionId: string,

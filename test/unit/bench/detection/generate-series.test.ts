@@ -66,7 +66,7 @@ describe("generated series", () => {
     expect(far("heavy")).toBeGreaterThan(50);
   });
 
-  it("stay in a mode as they are told", () => {
+  it("stay in a mode with the given probability", () => {
     const flips = (stay: number) => {
       const { values } = generateSeries({ length: 4_000, noise: 0.001, modes: { size: 0.1, stay } }, 4);
       return [...values.keys()].filter((at) => at > 0 && values[at]! > 105 !== values[at - 1]! > 105).length;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bencherTTest, githubActionBenchmark, playRule } from "../../../../bench/detection/point-alerts.ts";
 
-/** Of mean 100 and deviation 10 by n − 1. */
+/** Mean 100, and deviation 10 by n − 1. */
 const history = Float64Array.from({ length: 25 }, (_, at) => 100 + (at === 24 ? 0 : at % 2 === 0 ? 10 : -10));
 
 describe("the peers that judge the newest point", () => {

@@ -17,7 +17,7 @@ function findOptimum(requests: readonly KnownRequest[], nowMs = 0): number {
   const startMs = Math.max(nowMs, soonest);
   const left = requests.filter(({ deadlineMs }) => deadlineMs > startMs);
   if (left.length === 0) return 0;
-  // Waiting for whoever comes next is a choice, too.
+  // Waiting for the next arrival is a choice, too.
   const later = left.map(({ arrivalMs }) => arrivalMs).filter((atMs) => atMs > startMs);
   let best = later.length === 0 ? 0 : findOptimum(left, Math.min(...later));
   for (let chosen = 1; chosen < 2 ** left.length; chosen++) {

@@ -28,7 +28,7 @@ test("BentoML drops the oldest that would be late, waits while that is cheap, an
   expect(stepCork({ ...state, newestMs: 3 }, model, 10)).toBe("release");
 });
 
-test("durations of batches are a line through them, of which neither part is negative", () => {
+test("durations of batches are fitted by a line, neither part of it negative", () => {
   const sample = (rows: number, durationMs: number) => ({ rows, durationMs, waitMs: rows });
   const line = fitBatchTimes([sample(1, 3), sample(3, 7), sample(5, 11)]);
   expect(line.rowMs).toBeCloseTo(2);
@@ -41,7 +41,7 @@ test("durations of batches are a line through them, of which neither part is neg
   expect(fitBatchTimes([sample(1, 9), sample(5, 1)]).rowMs).toBeGreaterThan(0);
 });
 
-/** A device that computes nothing until it is let go, and tells the rows of its batches. */
+/** A device that computes nothing until it is released, and reports the rows of its batches. */
 function holdDevice() {
   const gate = Promise.withResolvers<void>();
   const batches: number[] = [];

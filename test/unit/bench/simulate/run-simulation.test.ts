@@ -51,7 +51,7 @@ describe("a simulated fleet", () => {
     const { results, offeredPerSecond, goodputPerSecond, utilisation, latencyMs } = await simulate(2 * CAPACITY);
     const ended = Object.values(results).reduce((sum, count) => sum + count, 0);
     expect(ended).toBe(offeredPerSecond * SECONDS);
-    // What was admitted in the warm-up and what is under way at the end may differ by a few.
+    // Admissions in the warm-up and requests under way at the end may differ by a few.
     expect(goodputPerSecond).toBeLessThan(1.05 * CAPACITY);
     expect(goodputPerSecond).toBeGreaterThan(0.7 * CAPACITY);
     expect(utilisation).toBeGreaterThan(0.75);
@@ -70,7 +70,7 @@ describe("a simulated fleet", () => {
     expect(other.latencyMs).not.toEqual(first.latencyMs);
   });
 
-  it("retries elsewhere what is lost with a runner, and tells how the rest ended", async () => {
+  it("retries elsewhere the requests lost with a runner, and reports the ends of the others", async () => {
     const { results, retried, offeredPerSecond } = await simulate(CAPACITY / 4, { lossRate: 1_200 });
     expect(retried).toBeGreaterThan(0);
     expect(Object.values(results).reduce((sum, count) => sum + count, 0)).toBe(offeredPerSecond * SECONDS);

@@ -66,7 +66,7 @@ describe("the fit of a runner to a profile", () => {
     expect(fit({ minLogicalCores: 8 }).checks[0]?.mend).toBe("use a machine with more cores");
   });
 
-  it("wants instruction sets and memory of a GPU as far as the runner tells of them", () => {
+  it("wants instruction sets and memory of a GPU as far as the runner reports them", () => {
     const [cpu, gpu] = capabilities.devices;
     const wide: Capabilities = {
       ...capabilities,
@@ -82,14 +82,14 @@ describe("the fit of a runner to a profile", () => {
       ["AVX2", true],
       ["absent", false],
     ]);
-    expect(on({ instructionSets: ["AVX2"] }, capabilities)).toEqual([["not told by this runner", false]]);
+    expect(on({ instructionSets: ["AVX2"] }, capabilities)).toEqual([["not reported by this runner", false]]);
     const large = { minGpuMemoryBytes: 8 * 2 ** 30 };
     expect(fitProfile({ name: "sample", requirements: large }, wide)).toMatchObject({ fits: true, deviceKey: "gpu0" });
     expect(on({ device: "gpu", minGpuMemoryBytes: 2 ** 34 }, { ...wide, devices: [wide.devices[1]!] })).toEqual([
       ["gpu", true],
       ["8589934592", false],
     ]);
-    expect(on(large, { ...wide, devices: [gpu!] })).toEqual([["not told", false]]);
+    expect(on(large, { ...wide, devices: [gpu!] })).toEqual([["not reported", false]]);
   });
 
   it("is none on a machine without devices", () => {

@@ -39,7 +39,7 @@ describe("what became of predictions", () => {
     expect(low).toMatchObject({ confidence: 0.5, requests: 1, inTime: 1, asPredicted: 1 });
   });
 
-  it("leaves out a step of which one metric is there alone", () => {
+  it("leaves out a step with only one metric", () => {
     const sums = [...sumsAt(0, [outcome(0.99, true, true)]), ...sumsAt(60_000, [outcome(0.99, true, true)])];
     const isThere = ({ key, stepAtMs }: ForecastSum) => stepAtMs === 0 || key.metric === "asPredicted";
     const [found] = addUpForecasts(sums.filter(isThere));

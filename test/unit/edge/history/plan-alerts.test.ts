@@ -43,7 +43,7 @@ function findingsOf(series: StoredSeries, values: readonly number[]): Findings {
   return { series, points, truncated: false, shifts };
 }
 
-/** What a plan leaves behind, as the next one will find it. */
+/** State after a plan, as the next one finds it. */
 class Memory {
   #ids = 0;
   readonly #alerts = new Map<string, KnownAlert>();

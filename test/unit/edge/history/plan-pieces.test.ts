@@ -31,7 +31,7 @@ describe("the pieces of a span", () => {
             .reduce((sum, piece) => sum + (piece.span.toMs - piece.span.fromMs) / stepMs, 0);
         expect(rows(HOUR_MS)).toBeLessThanOrEqual(46);
         expect(rows(MINUTE_MS)).toBeLessThanOrEqual(118);
-        // It is widened by what is no longer told apart, and by nothing else.
+        // It is widened only to the kept resolution.
         const widened = (atMs: number) => (atMs >= NOW_MS - 13 * DAY_MS ? MINUTE_MS : DAY_MS);
         expect(asked.fromMs - span.fromMs).toBeLessThan(widened(asked.fromMs));
         expect(span.toMs - asked.toMs).toBeLessThan(widened(asked.toMs));

@@ -67,7 +67,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("tells of a baseline that is made and of one that is moved, and of models that nobody serves now", () => {
+  it("distinguishes a new baseline and a moved one, and names models that are not served now", () => {
     const statusesOf = (id: string) =>
       Object.keys(operations.find(({ operationId }) => operationId === id)?.responses ?? {});
     expect(statusesOf("pinBaseline")).toEqual(expect.arrayContaining(["200", "201"]));
@@ -131,7 +131,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-/** Values that schemas tell of themselves. */
+/** Values that schemas contain as examples or defaults. */
 function* findTold(part: unknown, name = ""): Generator<{ readonly schema: unknown; readonly value: unknown }> {
   if (typeof part !== "object" || part === null) return;
   const isSchema = name !== "properties";

@@ -34,7 +34,7 @@ describe("a rate limiter", () => {
     expect(limiter.look("busy", slow, 20).isAllowed).toBe(true);
   });
 
-  it("never lets through more than a burst and the rate, and lets in who waits as told", () => {
+  it("never lets through more than a burst and the rate, and admits a caller that waits as asked", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 80 }), (gapsMs) => {
         const limiter = new RateLimiter(10);

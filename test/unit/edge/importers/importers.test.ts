@@ -11,7 +11,7 @@ import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import { ReportInput } from "../../../../src/protocol/history/report.ts";
 import { decodeSketch } from "../../../../src/stats/distribution/sketch.ts";
 
-/** The files here are what the tools wrote: Google Benchmark 1.7, hyperfine 1.15, mitata 0.1 and 1.0, tinybench 2, 3 and 6. */
+/** Output files of the tools: Google Benchmark 1.7, hyperfine 1.15, mitata 0.1 and 1.0, tinybench 2, 3 and 6. */
 const read = (name: string): any => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
 
 /** Measurements as `subject metric` with their numbers; all of it must be a report. */

@@ -39,7 +39,7 @@ function choose({ placements, budgetMs, wishes = {}, spentMs = 0, draws = [0, 0]
   );
 }
 
-/** The placement that was admitted, else what kept the request out. */
+/** The admitted placement, else the reason for the refusal. */
 const chosen = (given: Case): string => {
   const choice = choose(given);
   return choice.kind === "admitted" ? choice.candidate.placement.id : choice.kind;
@@ -169,7 +169,7 @@ describe("what is in the way", () => {
     expect(choose({ placements: only(), budgetMs: 5, spentMs: 1 })).toEqual({ kind: "late" });
   });
 
-  it("is that nobody is online, or that whoever is has stopped answering", () => {
+  it("is that no runner is online, or that all online ones have stopped answering", () => {
     const gone = [livePlacement("gone", { online: false }), outlook(1)] as const;
     const leaving = [livePlacement("leaving", { draining: true }), outlook(1)] as const;
     const silent = [livePlacement("silent"), outlook(1, { isSilent: true })] as const;
@@ -215,7 +215,7 @@ describe("of very many placements", () => {
   };
   const SLOW = { serviceMs: 50, medianServiceMs: 50 };
 
-  it("sixteen decide, of which one fits that is as faithful as any", () => {
+  it("sixteen decide; one of them fits that is as faithful as any", () => {
     const { choice, looked } = chooseOfMany(() => ({}));
     expect(choice).toMatchObject({ kind: "admitted", fits: true });
     expect(looked).toBe(16);

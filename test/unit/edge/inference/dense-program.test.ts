@@ -37,7 +37,7 @@ function openFile(file: Uint8Array, precision: Precision = "fp32") {
   return { network: dense.network, program: openDenseProgram(program, dense.network, precision) };
 }
 
-/** What ONNX Runtime makes of some rows, and what the edge does. */
+/** Outputs of ONNX Runtime and of the edge for some rows. */
 async function computeBoth(file: Uint8Array, shape: readonly number[], precision: Precision = "fp32") {
   const input = Float32Array.from(
     numbers(

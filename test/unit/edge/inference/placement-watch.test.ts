@@ -24,7 +24,7 @@ const answered = (computeMs: number, changes: Partial<Answered> = {}): Answered 
   isMeasured: true,
   ...changes,
 });
-/** A whole request that took so long on the link and in the service. */
+/** A whole request with this time on the link and in the service. */
 const pass = (linkMs: number, computeMs: number, changes: Partial<Answered> = {}): void => {
   const attempt = begin(changes.rows ?? 1);
   nowMs += linkMs + computeMs;
@@ -228,7 +228,7 @@ describe("the queue", () => {
     expect(queueBehind(50, undefined, 50)).toBe(0);
   });
 
-  it("does not hold for ever what nobody ended, nor refuse for it", () => {
+  it("does not hold an unfinished request for ever, nor refuse for it", () => {
     for (let i = 0; i < 100; i++) begin(1, placement, 50);
     expect(see().queueMs).toBeGreaterThan(50);
     nowMs += 50;
@@ -338,7 +338,7 @@ describe("silence", () => {
     expect(see()).toMatchObject({ isSilent: true, queueMs: 0 });
   });
 
-  it("lapses where nobody asked for long, and lasts while probes fail", () => {
+  it("lapses without requests for long, and lasts while probes fail", () => {
     miss(300);
     nowMs += 9_000;
     expect(see().isSilent).toBe(true);
@@ -354,7 +354,7 @@ describe("silence", () => {
     expect(watch.takeProbe(placement, 1_000, nowMs - 20_000)).toBe(true);
   });
 
-  it("is probed no more often than it is told", () => {
+  it("is probed no more often than its interval", () => {
     expect(watch.takeProbe(placement, 1_000, nowMs)).toBe(true);
     expect(watch.takeProbe(placement, 1_000, nowMs + 999)).toBe(false);
     expect(watch.takeProbe(placement, 1_000, nowMs + 1_000)).toBe(true);

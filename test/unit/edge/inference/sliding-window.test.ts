@@ -56,7 +56,7 @@ describe("a sliding window", () => {
     expect(windowQuantile(window, prior, 0.5, 50)).toBeCloseTo(1, 1);
   });
 
-  it("tells from its samples alone where nothing was measured beforehand, however old they are", () => {
+  it("answers from its samples alone where nothing was measured beforehand, however old they are", () => {
     const window = createWindow(HALF_LIFE_MS);
     noteMany(window, 3, 7, 0);
     expect(windowQuantile(window, null, 0.99, 3_600_000)).toBeCloseTo(7, 1);

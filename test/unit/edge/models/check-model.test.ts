@@ -76,11 +76,11 @@ describe("a model that arrives", () => {
     ]);
   });
 
-  it("has no more problems told than the limit says", () => {
+  it("has no more problems reported than the limit", () => {
     const nodes = Array.from({ length: LIMITS.modelProblems }, (_, at) => nodeOf("Odd", ["x"], [`y${at}`]));
     const told = problemsOf(modelOf({ nodes }));
     expect(told).toHaveLength(LIMITS.modelProblems);
-    // The output that nobody computes is one more.
+    // The output without a node is one more.
     expect(told.at(-1)).toEqual({ pointer: "#", message: "has 2 further problems" });
   });
 
@@ -160,7 +160,7 @@ describe("a model that arrives", () => {
 
   it("may take as much as the limit says", () => {
     const fill = (size: number) => bomb([nodeOf("ConstantOfShape", ["s"], ["big"])], integerTensor("s", [size]));
-    // Half of it is what is filled, half what the sum with the input is.
+    // Half of it is the filled part, half the sum with the input.
     const most = (size: number) => ({
       ...fill(size),
       inputs: [floatValue("x", ["n", 1])],

@@ -32,7 +32,7 @@ describe("the scale of an axis", () => {
     expect(scaleOf([1], { wanted: 5, ticks: [1] }).place(1)).toBe(0.5);
   });
 
-  it("covers every value, with two to ten rising ticks of which the ends name no less", () => {
+  it("covers every value, with two to ten rising ticks whose ends name no less", () => {
     const values = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 20 });
     fc.assert(
       fc.property(values, (some) => {

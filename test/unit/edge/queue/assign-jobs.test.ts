@@ -40,7 +40,7 @@ class Line {
     this.#waiting.push(jobOf(project, this.#jobs++));
   }
 
-  /** What all runners take that have nothing to do; they are done with it before the next round. */
+  /** Jobs that all idle runners take; they finish before the next round. */
   round(): { project: string; id: string; runnerId: string }[] {
     const pairs = assignJobs(
       {
@@ -76,12 +76,12 @@ describe("projects that share a runner", () => {
     expect(line.round().map(({ project }) => project)).toEqual(["lab"]);
   });
 
-  it("never meet another twice while a job of theirs waits, whoever submits what when", () => {
+  it("never meet another twice while a job of theirs waits, in any order of submissions", () => {
     const steps = fc.array(fc.oneof(fc.constantFrom(...PROJECTS), fc.constant(null)), { maxLength: 120 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 3 }), (events, jobSlots) => {
         const line = new Line([runnerOf("rnr_a", "main", true, jobSlots)]);
-        /** By project that waits: who was given a slot since it has waited or was last given one. */
+        /** For each waiting project: the projects given a slot since it began to wait or was last given one. */
         const seen = new Map<string, string[]>();
         for (const event of [...events, ...events.map(() => null)]) {
           if (event !== null) {

@@ -21,7 +21,7 @@ const RUNNERS = ["rnr_a", "rnr_b"];
 
 const queued = (maxAttempts: number) => queuedRecord("job_x", maxAttempts);
 
-/** What the queue does to a job; `which` picks one of the leases that were ever given. */
+/** Actions of the queue on a job; `which` picks one of all leases so far. */
 const step = fc.record({
   act: fc.constantFrom("grant", "renew", "wait", "expire", "fail", "succeed", "cancel", "revoke" as const),
   which: fc.nat(20),
@@ -35,7 +35,7 @@ interface GivenLease {
   readonly runnerId: string;
 }
 
-/** The job and what a runner-side observer saw of it. */
+/** The job and a runner-side observer's view of it. */
 interface World {
   job: JobRecord;
   nowMs: number;
@@ -93,7 +93,7 @@ describe("the lease machine", () => {
           // A lease that never arrived does not count; the others are at most maxAttempts.
           expect(after.attempt).toBe(world.given.length - world.revoked);
           expect(after.attempt).toBeLessThanOrEqual(maxAttempts);
-          // What has ended stays, whatever comes late.
+          // An ended job stays so, whatever arrives late.
           if (hasEnded(before)) expect(after).toEqual(before);
           // A lease, and only a lease, has a holder and an end.
           expect(after.leaseUntilMs !== null).toBe(after.state === "leased");

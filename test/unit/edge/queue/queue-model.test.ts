@@ -4,7 +4,7 @@ import { createProblem } from "../../../../src/protocol/wire/problem.ts";
 import { fc } from "../../property.ts";
 import { LEASE_MS, PureQueue } from "./pure-queue.ts";
 
-/** The queue against a reference that knows nothing of records: who holds what until when, and what has ended. */
+/** Tests the queue against a reference without records: holders, leases' ends, and ended jobs. */
 
 const RUNNERS = ["a", "b", "c"].map((letter) => `rnr_${letter.repeat(26)}`);
 const PASSING = createProblem("device-lost", "It died.");
@@ -25,12 +25,12 @@ interface Expected {
   end: "succeeded" | "failed" | "cancelled" | null;
 }
 
-/** The reference: jobs in the order in which they came, and who may be given one. */
+/** The reference: jobs in order of arrival, and the runners that may be given one. */
 class Reference {
   readonly jobs = new Map<string, Expected>();
   /** Every lease that was ever given. */
   readonly given: { runner: string; lease: Lease }[] = [];
-  /** Who is known, in the order in which they came, and whether they may be given something. */
+  /** Known runners, in order of arrival, and whether they may be given jobs. */
   readonly ready = new Map<string, boolean>();
   nowMs = 1_000;
 
@@ -83,7 +83,7 @@ class Act implements Command {
   }
 
   run(model: Reference, queue: PureQueue): void {
-    // What is done is chosen by what was given before it.
+    // The choice of an action depends on earlier results.
     const told = this.#do(queue, model);
     expect(JSON.stringify(told), this.#name).toBe(JSON.stringify(this.#expect(model)));
     agree(model, queue);
@@ -126,7 +126,7 @@ function agree(model: Reference, queue: PureQueue): void {
 }
 
 const runner = fc.constantFrom(...RUNNERS);
-/** Which of all leases that were ever given. */
+/** Index into all leases so far. */
 const pick = fc.nat(30);
 const pickedOf = (given: readonly { runner: string; lease: Lease }[], which: number) =>
   given.length === 0 ? null : (given[which % given.length] ?? null);
@@ -271,7 +271,7 @@ const commands: fc.Arbitrary<Command>[] = [
   }),
 ];
 
-/** Whether a lease is the last that was given of its job: the one that it succeeded under. */
+/** True if a lease is the last of its job: the one under which it succeeded. */
 function isLast(model: Reference, { runner: who, lease }: { runner: string; lease: Lease }): boolean {
   const last = model.given.findLast((each) => each.lease.jobId === lease.jobId);
   return last?.lease.epoch === lease.epoch && last.runner === who;

@@ -81,7 +81,7 @@ describe("a runner on which jobs fail", () => {
   });
 });
 
-describe("whom a failed job speaks against", () => {
+describe("the runner that a failed job counts against", () => {
   const ours = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" });
   const theirs = BenchmarkSpec.parse({ kind: "benchmark", kernel: createId("kernel") });
   const model = CalibrationSpec.parse({
@@ -130,7 +130,7 @@ it("keeps its promises under any sequence of events", () => {
         if (act === "succeed") standing = noteSuccess(before);
         if (act === "flap" || act === "fail") faultsSinceChange++;
         const now = quarantineAt(standing, nowMs);
-        // One that holds is neither longer nor shorter for what comes meanwhile; only success may end it.
+        // A running quarantine is not changed by later events; only success may end it.
         if (wasLocked && act !== "succeed") expect(now).toEqual(quarantineAt(before, nowMs));
         // Only a fault locks out, by one of the lengths that there are, and never without as many as it takes.
         if (!wasLocked && now !== null) {
@@ -139,7 +139,7 @@ it("keeps its promises under any sequence of events", () => {
           if (before.lockouts === 0)
             expect(faultsSinceChange).toBeGreaterThanOrEqual(Math.min(LIMITS.flapDisconnects, LIMITS.fastFailures));
         }
-        // What is kept does not grow.
+        // The stored state does not grow.
         expect(standing.lostAtMs.length).toBeLessThanOrEqual(LIMITS.flapDisconnects);
         expect(standing.failedJobIds.length).toBeLessThanOrEqual(LIMITS.fastFailures);
         expect(new Set(standing.failedJobIds).size).toBe(standing.failedJobIds.length);

@@ -8,7 +8,7 @@ export interface VectorBatch {
   readonly values: readonly number[];
   /** Afterwards, by cell. */
   readonly cells: readonly number[];
-  /** Which of all that were offered so far is the elite of each cell. */
+  /** Elite of each cell, by its index among all offered members. */
   readonly elites: readonly number[];
   readonly elitesFitness: readonly number[];
   readonly thresholds: readonly number[];
@@ -23,11 +23,11 @@ interface PyribsVectors {
     readonly measures: readonly number[];
     readonly cells: readonly number[];
   })[];
-  /** Whether it refused these. */
+  /** True for those that it refused. */
   readonly refused: Readonly<Record<string, boolean>>;
 }
 
-/** What GridArchive made of batches; its version stands in `source`. */
+/** Results of GridArchive for batches; `source` holds its version. */
 export const PYRIBS = JSON.parse(
   readFileSync(new URL("pyribs.vectors.json", import.meta.url), "utf8"),
 ) as PyribsVectors;
@@ -43,7 +43,7 @@ export interface PlayedBatch {
   readonly thresholds: readonly number[];
 }
 
-/** A population of as many members as a case's largest batch, with one parameter: the number of who is offered. */
+/** A population as large as a case's largest batch, with one parameter: the number of the offered member. */
 export interface OneParameter {
   readonly members: number;
   readonly parameters: number;

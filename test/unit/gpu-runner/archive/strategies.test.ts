@@ -182,7 +182,7 @@ describe("searches with an archive", () => {
   });
 });
 
-test("a grid that nobody asked for has no more cells than a file takes elites", async () => {
+test("a default grid has no more cells than a file takes elites", async () => {
   const dimsOf = async (parameters: number) => {
     const context = contextOf(arm, { name: "map-elites", population: 2 });
     const strategy = await openStrategy({ ...context, population: createPopulation(2, parameters) });

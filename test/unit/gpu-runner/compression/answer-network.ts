@@ -3,7 +3,7 @@ import type { OnnxModel } from "../../../../src/onnx/onnx-model.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
 import type { Values } from "./interpret.ts";
 
-/** What ONNX Runtime's CPU provider answers. */
+/** Answers of ONNX Runtime's CPU provider. */
 export async function answerNetwork(
   model: OnnxModel,
   inputs: ReadonlyMap<string, Values>,

@@ -18,7 +18,7 @@ export interface Values {
 
 type Operator = (inputs: readonly Values[], node: OnnxNode) => Values;
 
-/** What a network answers, operator by operator by their definitions: slow, and independent of what is tested here. */
+/** A network's answers, operator by operator by their definitions: slow, and independent of the tested code. */
 export function interpret(model: OnnxModel, inputs: ReadonlyMap<string, Values>): Map<string, Values> {
   const values = new Map(inputs);
   const types = new Map<string, string>();
@@ -42,7 +42,7 @@ function valuesOf(tensor: OnnxTensor): Values {
   return { dims: tensor.dims, data: floats ? [...floatsOf(tensor)] : integersOf(tensor) };
 }
 
-/** Adding so large a float32 leaves no bits behind the point: the adder rounds half to even. */
+/** Adding so large a float32 leaves no bits after the point: the adder rounds half to even. */
 function nearest(value: number): number {
   const large = 1.5 * 2 ** 23;
   return Math.fround(Math.fround(value + large) - large);
@@ -91,7 +91,7 @@ function build(dims: readonly number[], value: (index: number[]) => number): Val
   return { dims, data: [...eachIndex(dims)].map(value) };
 }
 
-/** The element at an index, or what is around it where that lies outside. */
+/** The element at an index, or the padding where the index is outside. */
 function at({ dims, data }: Values, index: readonly number[], outside: number): number {
   return index.every((place, axis) => place >= 0 && place < dims[axis]!) ? data[flatten(index, dims)]! : outside;
 }

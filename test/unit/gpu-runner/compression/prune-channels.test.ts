@@ -88,7 +88,7 @@ describe("pruneChannels", () => {
       "Add mixes its channels",
       "more than one reads its channels, or they leave the network",
     ]);
-    // Without the sum and what is beside it the first convolution's channels go through the second to the third.
+    // Without the sum and its neighbours, the first convolution's channels go through the second to the third.
     const nodes = model.nodes
       .filter(({ operator }) => operator !== "Add" && operator !== "Concat")
       .map((node) => ({ ...node, inputs: node.inputs.map((name) => ({ v7_0: "v6_0", v9_0: "v8_0" })[name] ?? name) }));

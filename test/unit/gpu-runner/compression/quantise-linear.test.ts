@@ -38,7 +38,7 @@ describe("quantiseLinear", () => {
     expect(quantiseLinear(Infinity, { dtype, scale: 1, zeroPoint: 0 })).toBe(high);
   });
 
-  it("tells the weights of the definition", () => {
+  it("reproduces the weights of the definition", () => {
     const weights = [0.7, -0.35, 0.1, -0.02].map(Math.fround);
     const by = (dtype: "int8" | "int4", scale: number) =>
       weights.map((value) => quantiseLinear(value, { dtype, scale, zeroPoint: 0 }) + 0);
@@ -54,7 +54,7 @@ describe("quantiseLinear", () => {
         const by = quantisationOf({ min, max });
         const value = Math.fround(min + share * (max - min));
         const back = dequantiseLinear(quantiseLinear(value, by), by);
-        // The ends may lie half a step outside, since zero is told exactly.
+        // The ends may be half a step outside, since zero is exact.
         expect(Math.abs(back - value)).toBeLessThanOrEqual(by.scale * 1.001);
         expect(dequantiseLinear(quantiseLinear(0, by), by)).toBe(0);
       }),

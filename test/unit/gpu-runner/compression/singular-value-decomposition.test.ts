@@ -57,7 +57,7 @@ describe("decompose", () => {
     );
   });
 
-  it("tells how far the matrix of lower rank is off", () => {
+  it("reports the error of the matrix of lower rank", () => {
     fc.assert(
       fc.property(matrices, fc.nat(8), ({ rows, columns, values }, rank) => {
         const { left, values: singular, right } = decompose(values, rows, columns);

@@ -102,7 +102,7 @@ describe.for(names)("variants of %s", (name) => {
     const answer = (await answerNetwork(made, inputs)).get(output)!;
     const { difference } = compare(answer, interpret(readModel(writeModel(made)), inputs).get(output)!);
     const last = made.nodes.find(({ outputs }) => outputs[0] === output)!;
-    // A network may end with what is not quantised; a step before it is the measure then.
+    // A network may end with an unquantised part; the measure is then a step before it.
     const [step] = last.operator === "DequantizeLinear" ? floatsOf(made.weights.get(last.inputs[1]!)!) : [1 / 128];
     expect(difference).toBeLessThanOrEqual(step! * 1.001);
   });

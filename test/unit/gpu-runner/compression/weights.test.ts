@@ -26,7 +26,7 @@ function withMatrix(model: OnnxModel, values: Float32Array<ArrayBuffer>, dims: r
   return { ...model, weights: new Map(model.weights).set("matrix", floatTensor("matrix", dims, values)) };
 }
 
-/** A network that reads one weight as it is, instead of what its int4 form is made to. */
+/** A network that reads one weight directly, instead of the one made from its int4 form. */
 function replaceMade(model: OnnxModel, tensor: OnnxTensor): OnnxModel {
   const nodes = model.nodes.map((node) => ({
     ...node,
@@ -55,7 +55,7 @@ describe("weights of a file", () => {
     expect(report.left).toEqual([]);
   });
 
-  it("tell what the definition tells, as int8 and int4", () => {
+  it("equal those of the definition, as int8 and int4", () => {
     const model = withMatrix(oddNetwork(), Float32Array.of(0.7, -0.35, 0.1, -0.02), [1, 4]);
     expect(integersOf(weightOf(quantiseWeights(model).model, "_int8"))).toEqual([127, -64, 18, -4]);
     const four = weightOf(quantiseInt4(model, { blockSize: 32 }).model, "_int4");
@@ -94,7 +94,7 @@ describe("weights of a file", () => {
       [35, 8],
       [2, 8],
     ]);
-    // The same network with what these say.
+    // The same network with these changes.
     const weights = new Map(model.weights);
     const groups = floatsOf(scales);
     const values = integersOf(four).map((whole, at) => whole * groups[(at < 256 ? 0 : 8) + (at % 8)]!);
@@ -202,7 +202,7 @@ describe("quantiseStatic", () => {
     expect(() => quantiseStatic(oddNetwork(), broken)).toThrow("is not finite");
   });
 
-  it("tells biases by the scale of input and weights", () => {
+  it("recognises biases by the scale of input and weights", () => {
     const { model } = quantiseStatic(oddNetwork(), ranges);
     const input = floatsOf(weightOf(model, "x_scale"))[0]!;
     const weights = floatsOf(weightOf(model, "matrix_scale"));
@@ -234,7 +234,7 @@ describe("quantiseStatic", () => {
     ]);
   });
 
-  it("leaves sums of whole numbers, and those of shapes that cannot be told", () => {
+  it("leaves sums of whole numbers, and those of unknown shapes", () => {
     const given = oddNetwork();
     const node = (operator: string, inputs: string[], output: string, attributes: [string, OnnxAttribute][] = []) => ({
       name: "",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { childEnvironment } from "../../../../src/gpu-runner/device-host/device-child.ts";
 
-it("gives a device's process everything but what the runner alone is told, and what is added", () => {
+it("gives a device's process everything but the runner's secrets, and the additions", () => {
   const own = {
     PATH: "/bin",
     MILLRACE_GPU: "auto",

@@ -41,7 +41,7 @@ async function outcomeOf(run: Run, { signal = new AbortController().signal, on =
   );
 }
 
-/** Runs out of time, after so long without a word. */
+/** Times out after this long without a message. */
 function timeOut(silentMs: number): Run {
   return async ({ onProgress }) => {
     onProgress({ phase: "measure", done: 0, total: 1 });
@@ -66,7 +66,7 @@ describe("work whose device is lost", () => {
     expect(run).toHaveBeenCalledTimes(2);
   });
 
-  it("is not begun again, nor counted, once nobody wants it", async () => {
+  it("is not begun again, nor counted, once it is not wanted any more", async () => {
     const controller = new AbortController();
     const run = vi.fn<Run>(() => {
       controller.abort();
@@ -79,7 +79,7 @@ describe("work whose device is lost", () => {
 });
 
 describe("a kernel that makes devices fail", () => {
-  it("is refused at once from then on, is told of, and comes back after its time", async () => {
+  it("is refused at once from then on, is reported, and comes back after its time", async () => {
     await outcomeOf(lost);
     expect(changes).toBe(0);
     const run = vi.fn<Run>(lost);

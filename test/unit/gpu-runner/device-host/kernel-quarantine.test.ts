@@ -9,7 +9,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Fails so often, each time a second after the lock-out or the failure before. */
+/** Fails this often, each time a second after the lock-out or the failure before. */
 function failTimes(times: number, digest = "a"): { record: FailureRecord; nowMs: number } {
   let nowMs = 0;
   let record: FailureRecord | undefined;

@@ -4,7 +4,7 @@ import { ModelQuarantine } from "../../../../src/gpu-runner/device-host/quaranti
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** What a model is told at a time; null where it may run. */
+/** Refusal of a model at a time; null where it may run. */
 function refusalAt(quarantine: ModelQuarantine, model: string, nowMs: number) {
   try {
     quarantine.refuse(model, nowMs);

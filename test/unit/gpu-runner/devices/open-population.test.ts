@@ -10,7 +10,7 @@ type Shape = KernelShape<MlpPopulationSize>;
 
 const SEED = 1;
 const [NONE, RELU, TANH] = [1, 2, 3];
-/** So many products that one thread is not left alone with them. */
+/** Enough products that one thread does not do them alone. */
 const MANY: Shape = { members: 1009, samples: 1, inputs: 8, hidden: 32, outputs: 4, layers: 3, activation: TANH };
 
 function generate(shape: Shape, seed = SEED) {
@@ -53,7 +53,7 @@ test.each<Shape>([
   expect(correct).toBe(true);
 });
 
-test("runs again and again, with the same bits whoever computes which share", async () => {
+test("runs again and again, with the same bits for any division of the shares", async () => {
   const once = await compute(MANY);
   expect(await compute(MANY, 5)).toEqual(once);
 });

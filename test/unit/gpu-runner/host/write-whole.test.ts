@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it("leaves the file alone in its folder, for whom it is meant", async () => {
+it("leaves the file alone in its folder, readable for its owner", async () => {
   const path = join(folder, "file");
   await writeWhole(path, "first");
   await writeWhole(path, "second", { mode: 0o600 });

@@ -84,7 +84,7 @@ describe("a trace", () => {
     expect(spansOf(read(1e6, { ...recording, gpuSpans: [] }).trace.traceEvents, 2)).toEqual([]);
   });
 
-  it("over its limit loses the oldest events, keeps the names and tells the loss", () => {
+  it("over its limit loses the oldest events, keeps the names and reports the loss", () => {
     const whole = read();
     expect(whole.summary).toMatchObject({ droppedEvents: 0, sizeBytes: Buffer.byteLength(whole.text) });
     for (const maxBytes of [1_500, 2_000, 2_500]) {

@@ -59,7 +59,7 @@ describe("the candidates of a kernel", () => {
     expect(found.rejected[0]?.reason).toBe("the variant does not take this shape");
   });
 
-  it("tell where the default itself does not fit", () => {
+  it("report where the default itself does not fit", () => {
     expect(list({ maxComputeWorkgroupSizeX: 4 })).toMatchObject({ hasDefault: false });
   });
 

@@ -8,7 +8,7 @@ const description = {
   fingerprint: { adapter: "nvidia  nvidia-h100-80gb-hbm3", driver: null, dawn: null, toggles: [], ort: null, cpu: "" },
 };
 
-/** Of a kernel with a small pass and one of so large a workgroup, which has the most lanes. */
+/** A kernel with a small pass and one with so large a workgroup that it has the most lanes. */
 function occupy(size: string) {
   const code = `@compute @workgroup_size(32) fn first() {} @compute @workgroup_size(${size}) fn second() {}`;
   const passes = ["first", "second"].map((entryPoint) => ({ entryPoint, workgroups: () => [8, 1, 1] as const }));
@@ -17,10 +17,10 @@ function occupy(size: string) {
   return occupyKernel(description, { kernel, variant, shape: { n: 64 }, axes: { lanes: 64 } });
 }
 
-test("is told of the pass with the most lanes", async () => {
+test("is reported for the pass with the most lanes", async () => {
   expect(await occupy("128")).toMatchObject({ waves: 64 });
 });
 
-test("is not told where any pass cannot be read, which might be that one", async () => {
+test("is not reported where any pass cannot be read, which might be that one", async () => {
   expect(await occupy("max(128, 1)")).toBeNull();
 });

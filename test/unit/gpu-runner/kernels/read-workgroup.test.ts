@@ -56,7 +56,7 @@ describe("the size of a workgroup", () => {
     expect(read("8", "Own; struct Own { own: Own }")).toBeNull();
   });
 
-  it("is not told by comments, nor by comments in comments", () => {
+  it("is not read from comments, nor from comments in comments", () => {
     const read = (text: string) => readWorkgroup(`${text} @compute @workgroup_size(8) fn main() {}`, "main", {});
     const other = "struct Own { a: vec2<f32> }";
     for (const comment of [`/* ${other} */`, `/* /* */ ${other} */`, `/*//*/ ${other} */ */`, `// ${other} /*\n`]) {

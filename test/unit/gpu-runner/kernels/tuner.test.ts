@@ -9,17 +9,17 @@ import {
 import { fc } from "../../property.ts";
 
 interface Device {
-  /** How long a run of each candidate takes; a text is what is wrong with it. */
+  /** Duration of a run of each candidate; a text is its error. */
   readonly candidates: readonly (number | string)[];
   readonly hasDefault?: boolean;
   readonly budgetMs: number;
   readonly checkMs?: number;
-  /** What all runs of a moment are slowed down by. */
+  /** Factor by which all runs of a moment are slower. */
   readonly drift?: (elapsedMs: number) => number;
   readonly settings?: typeof SUCCESSIVE_HALVING;
 }
 
-/** Plays a search on a device that a test makes up: gives what was asked of it, and the time that passed. */
+/** Runs a search on a simulated device: returns its requests, and the elapsed time. */
 function play({ candidates, hasDefault = true, budgetMs, checkMs = 1, drift = () => 1, settings }: Device) {
   const steps: TunerStep[] = [];
   let elapsedMs = 0;

@@ -60,7 +60,7 @@ describe.each(["careful", "aggressive"] as const)("%s", (mode) => {
           const see = device(itemMs, gapMs);
           const latencyBudgetMs = 1.5 * see({ depth: 1, batch: 1 }).latencyMs;
           const settings = run(startLoad({ depth, batch }), see, { ...goal, mode, latencyBudgetMs }, 60);
-          // A relaxed ceiling may be tried again; what breaks the budget is left at once.
+          // A relaxed ceiling may be tried again; a setting that breaks the budget is left at once.
           const broken = settings.slice(20).filter((setting) => see(setting).latencyMs > latencyBudgetMs);
           expect(broken.length).toBeLessThanOrEqual(4);
         },

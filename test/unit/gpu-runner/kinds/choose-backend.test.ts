@@ -14,7 +14,7 @@ const QUESTION: BackendQuestion = {
   sample: () => ({ members: 1, weights: new Float32Array(226) }),
 };
 
-/** A GPU and the CPU that take so many steps a second; null: their trials fail. */
+/** A GPU and the CPU with these steps per second; null: their trials fail. */
 function createFleet(speeds: Readonly<Record<"wgsl" | "cpu-simd", number | null>>) {
   const trials: string[] = [];
   const requests: TrialRequest[] = [];
@@ -36,7 +36,7 @@ function createFleet(speeds: Readonly<Record<"wgsl" | "cpu-simd", number | null>
   return { choices: new BackendChoices(fleet), trials, requests };
 }
 
-test("takes the faster one, tells what each did, and remembers it for sizes like it", async () => {
+test("takes the faster one, reports both speeds, and remembers it for sizes like it", async () => {
   const { choices, trials } = createFleet({ wgsl: 100, "cpu-simd": 250 });
   const choice = await choices.choose(QUESTION);
   expect(choice).toMatchObject({

@@ -24,7 +24,7 @@ const roofline = {
   note: null,
 };
 
-describe("what a job tells of its device's kernels", () => {
+describe("a job's report of its device's kernels", () => {
   it("is shares of what is possible, and the time in which the GPU waited", () => {
     const occupancy = { share: 0.75 } as never;
     const gpuMs = summarise([3, 3, 3]);

@@ -32,7 +32,7 @@ describe("recording episodes", () => {
     expect(causesOf(records).at(-1)).toBe(cause);
   });
 
-  it("tells what each cell of a game shows", () => {
+  it("names the content of each cell of a game", () => {
     const { fields, records } = readReplay(recordEpisodes(requestOf("breakout-plain"), () => 0));
     const at = fields.slice(0, -1).reduce((sum, { count }) => sum + count, 0);
     expect(fields.at(-1)).toEqual({ name: "cells", type: "<u2", count: 100 });

@@ -11,7 +11,7 @@ import { createGuarding } from "../guarding-fleet.ts";
 const device = { ...capabilities.devices[1]!, limits: { maxComputeInvocationsPerWorkgroup: 128 } };
 const gemm = { kernel: "gemm", shape: { m: 500, n: 512, k: 512 }, dtype: "float32" } as const;
 
-/** A runner with a device that remembers what it was asked, and what it knows of tunings. */
+/** A runner with a device that records its requests, and with known tunings. */
 async function createRunner(best: { variant: string; axes: Record<string, number> } | null) {
   const asked: unknown[] = [];
   const known = new Map<string, TuningRecord>();

@@ -8,7 +8,7 @@ import { createProblem } from "../../../../src/protocol/wire/problem.ts";
 
 let server: Server;
 let edgeUrl: string;
-/** What the edge answers; null: nothing. */
+/** Answer of the edge; null: none. */
 let reply: { status: number; body: string } | null;
 
 beforeEach(async () => {

@@ -14,7 +14,7 @@ const artifact = { name: "policy", digest, sizeBytes: 3, mediaType: "application
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** An edge that gives these answers in turn, and notes what it was asked. */
+/** An edge that gives these answers in turn, and records its requests. */
 async function scriptEdge(answers: readonly { status: number; body: string | Uint8Array }[]) {
   const asked: { method: string; url: string; key: string; body: Buffer }[] = [];
   server = createServer(async (request, response) => {

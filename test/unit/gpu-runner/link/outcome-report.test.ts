@@ -24,7 +24,7 @@ function createChannel() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("tells outcomes together, a moment after the first", () => {
+it("sends outcomes together, a moment after the first", () => {
   const { channel, sent } = createChannel();
   const report = new OutcomeReport(channel);
   report.add(outcome(1));

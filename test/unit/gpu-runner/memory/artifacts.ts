@@ -20,7 +20,7 @@ export function createRandom(seed: number, sizeBytes: number): Artifact {
   return artifactOf(Uint8Array.from(seededUniform(seed, 0, sizeBytes), (value) => Math.floor((value + 1) * 1e6) % 256));
 }
 
-/** The edge as a runner sees it: what it has, and what was asked of it. */
+/** The edge as a runner sees it: its artifacts, and the requests to it. */
 export function createSource(artifacts: readonly Artifact[]) {
   const asked: string[] = [];
   const source = async (digest: string): Promise<Uint8Array> => {

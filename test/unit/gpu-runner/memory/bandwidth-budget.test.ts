@@ -15,7 +15,7 @@ it("lets what is larger than the bucket through once, and has it paid off", () =
   expect(budget.take(1, 0)).toBe(4_001);
 });
 
-it("never passes more than its rate and one burst, whoever asks when", () => {
+it("never passes more than its rate and one burst, in any order of requests", () => {
   const asks = fc.array(fc.record({ sizeBytes: fc.integer({ min: 1, max: 3_000 }), afterMs: fc.nat(500) }), {
     minLength: 1,
     maxLength: 50,
@@ -28,7 +28,7 @@ it("never passes more than its rate and one burst, whoever asks when", () => {
       for (const { sizeBytes, afterMs } of asked) {
         nowMs += afterMs;
         if (budget.take(sizeBytes, nowMs) > 0) continue;
-        // What is larger than the bucket wants a full one.
+        // A transfer larger than the bucket needs a full one.
         expect(passed + Math.min(sizeBytes, 1_000)).toBeLessThanOrEqual(1_000 + nowMs);
         passed += sizeBytes;
       }

@@ -127,7 +127,7 @@ describe("a disk", () => {
     throw Object.assign(new Error(code), { code });
   };
 
-  it("that is full is told apart from one that fails, and nothing half-written stays", async () => {
+  it("that is full is distinguished from one that fails, and nothing half-written stays", async () => {
     const artifact = createRandom(6, 100);
     for (const code of ["ENOSPC", "EDQUOT"]) {
       expect(await new DiskStore(folder, failing(code)).write(artifact.digest, artifact.bytes)).toBeNull();

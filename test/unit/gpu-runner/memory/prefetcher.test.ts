@@ -11,7 +11,7 @@ function predictionAfter(positions: readonly number[], depth = 2) {
   return pattern.predict(depth);
 }
 
-/** Feeds accesses and takes what is to be fetched as fetched. */
+/** Feeds accesses, and treats requested prefetches as done. */
 function prefetchAll(prefetcher: Prefetcher, positions: readonly number[], count = 1_000): number {
   let hits = 0;
   for (const position of positions) {
@@ -22,7 +22,7 @@ function prefetchAll(prefetcher: Prefetcher, positions: readonly number[], count
 }
 
 describe("a pattern", () => {
-  it("of any stride is told, with what comes next", () => {
+  it("of any stride is predicted, with the items that come next", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 1_000 }),
@@ -45,7 +45,7 @@ describe("a pattern", () => {
     expect(predictionAfter(accesses)).toMatchObject({ pattern: "strided", positions: [0] });
   });
 
-  it("that repeats is told once it has been seen, whatever it is", () => {
+  it("that repeats is predicted once it has been seen, whatever it is", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 500 }), { minLength: 12, maxLength: 40 }), (period) => {
         const pattern = new AccessPattern();
@@ -55,7 +55,7 @@ describe("a pattern", () => {
     );
   });
 
-  it("that tells one thing from another only by two accesses is told, too", () => {
+  it("that only two accesses distinguish is predicted, too", () => {
     const accesses = Array.from({ length: 8 }, () => [7, 1, 7, 30]).flat();
     expect(predictionAfter(accesses, 4)).toMatchObject({ pattern: "temporal", positions: [7, 1, 7, 30] });
   });

@@ -183,7 +183,7 @@ describe("a disk that is full", () => {
     expect(await readdir(folder)).toHaveLength(4);
   });
 
-  it("or cannot be used at all keeps nobody from their artifact", async () => {
+  it("or cannot be used at all blocks no artifact", async () => {
     const file = join(folder, "file");
     await writeFile(file, "not a folder");
     const { read, asked } = await openManager(random, {}, new DiskStore(file));
@@ -191,7 +191,7 @@ describe("a disk that is full", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("keeps nobody from their artifact", async () => {
+  it("blocks no artifact", async () => {
     const store = new DiskStore(folder, async () => {
       throw full;
     });
@@ -270,7 +270,7 @@ describe("prefetching", () => {
     expect((await manager.report()).background.waiting).toBe(0);
   });
 
-  it("of what cannot be had is counted as wrong and harms nobody", async () => {
+  it("of an unavailable artifact is counted as wrong and does no harm", async () => {
     const half = random.slice(0, 32);
     const { manager, read, tier, asked } = await openManager(half);
     await manager.keepOnly(digests);

@@ -39,7 +39,7 @@ function openStore(device: Device, measure = async (): Promise<Roofline> => roof
 }
 
 describe("the roofs of a device", () => {
-  it("are measured once, told, and kept with the device", async () => {
+  it("are measured once, reported, and kept with the device", async () => {
     const device = newDevice();
     const { told, work, ensure } = openStore(device);
     expect(await ensure()).toEqual({ roofline, missing: null });

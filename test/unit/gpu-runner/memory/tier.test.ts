@@ -10,7 +10,7 @@ class FragileStore extends HostStore {
   override life = 0;
   readonly #gates = new Map<string, Promise<void>>();
 
-  /** Holds up the next write of a key; gives what lets it go on. */
+  /** Blocks the next write of a key; returns its release. */
   holdUp(key: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gates.set(key, promise);

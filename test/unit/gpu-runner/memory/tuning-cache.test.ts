@@ -66,7 +66,7 @@ describe("tunings on disk", () => {
     await writeFile(path(`${id}.json`), text);
     await rename(path(`${id}.json`), path("notes.txt"));
     expect(await reasons()).toEqual([]);
-    // What is ignored is left as it is.
+    // Ignored files stay unchanged.
     expect(await readdir(join(dataDir, "tunings"))).toEqual(["notes.txt"]);
   });
 

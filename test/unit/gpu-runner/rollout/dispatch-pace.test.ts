@@ -29,7 +29,7 @@ describe("the pace of dispatches", () => {
 
 describe("the search for lanes", () => {
   const STEPS = 2 ** 20;
-  /** What is chosen where a wave takes so long with each. */
+  /** Choice where a wave lasts this long with each. */
   function chosenBy(elapsedMs: (lanes: number) => number, waves: number): number[] {
     const search = new LaneSearch();
     return Array.from({ length: waves }, () => {

@@ -43,7 +43,7 @@ describe("a population on the CPU", () => {
     expect(right.filter(Boolean).length).toBeGreaterThan(0.97 * right.length);
   });
 
-  test("an episode is the same whoever is in the other lanes", async () => {
+  test("an episode is the same with any episodes in the other lanes", async () => {
     const plan = { ...PLAN, commonRandom: true };
     const all = await evaluate(ROWS, 2, plan);
     for (const member of [0, 41, 66]) {

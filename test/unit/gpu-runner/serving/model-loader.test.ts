@@ -60,7 +60,7 @@ describe("a model", () => {
     expect(loads).toHaveLength(1);
   });
 
-  it("that nobody placed here, or whose variant is not here, is no placement", async () => {
+  it("that was not placed here, or whose variant is not here, is no placement", async () => {
     const { models, host, load, loads } = scriptLoads();
     await expect(models.ensureReady(served, host)).rejects.toMatchObject({ problem: { code: "no-placement" } });
     void load();
@@ -103,11 +103,11 @@ describe("a configuration", () => {
     const capped = { ...DEFAULT_CONFIGURATION, maxRows: 4, maxInFlight: 2 };
     await configure(capped);
     expect((await models.ensureReady(served, host)).configuration).toBe(capped);
-    // What is loaded serves under any caps.
+    // Loaded models serve under any caps.
     expect(loads).toHaveLength(1);
   });
 
-  it("is served once the model is loaded under it; what was served before is freed once nobody waits for it", async () => {
+  it("is served once the model is loaded under it; the previous model is freed once no request waits for it", async () => {
     const { models, host, loads, unloaded, load, configure, server, settled } = scriptLoads();
     void load();
     loads[0]?.resolve({ loadMs: 1 });
@@ -219,7 +219,7 @@ describe("a model that is borrowed", () => {
     expect(unloaded).toEqual([keyOf(1)]);
   });
 
-  it("is not freed under whoever borrowed it", async () => {
+  it("is not freed while it is borrowed", async () => {
     const { models, host, loads, unloaded, load } = scriptLoads();
     void load();
     loads[0]?.resolve({ loadMs: 1 });

@@ -7,7 +7,7 @@ import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import { joinTicket, splitTicket, type TicketGrant, writeGrant } from "../../../../src/protocol/inference/ticket.ts";
 import { fromBase64Url } from "../../../../src/protocol/wire/base64url.ts";
 
-/** The edge's clock at the hand-over; the runner's own stands elsewhere. */
+/** The edge's clock at the hand-over; the runner's own differs. */
 const EDGE_MS = 1_795_000_000_000;
 const RUNNER_MS = 5_000;
 
@@ -64,7 +64,7 @@ describe("a ticket", () => {
     expect(ticket.slice(-43)).toBe("spxTUJmKth_5DOhn-ZvreJsC-ES8tAf9CXXxelpAk6s");
   });
 
-  it("of which any field was changed is refused", async () => {
+  it("with any field changed is refused", async () => {
     const { key, read: readNow } = handOver();
     const ticket = await signTicket(key, grant);
     const mac = splitTicket(ticket)?.mac ?? new Uint8Array();
@@ -89,7 +89,7 @@ describe("a ticket", () => {
     expect(read(ticket)).toBeNull();
   });
 
-  it("of which any character was changed is refused", async () => {
+  it("with any character changed is refused", async () => {
     const { key, read } = handOver();
     const ticket = await signTicket(key, grant);
     for (let place = 0; place < ticket.length; place++) {

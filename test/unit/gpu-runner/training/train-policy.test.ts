@@ -37,7 +37,7 @@ interface Options {
   readonly from?: TrainingState;
   readonly saved?: StrategyState;
   readonly signal?: AbortSignal;
-  /** What passes between two looks at the clock. */
+  /** Time that passes between two readings of the clock. */
   readonly tickMs?: number;
 }
 
@@ -115,7 +115,7 @@ describe("trainPolicy", () => {
     expect(state.best.mean).toBeGreaterThanOrEqual(-9);
   });
 
-  it("tells when it reached what counts as solved, and goes on", async () => {
+  it("reports when it reached the threshold for solved, and goes on", async () => {
     const { state } = await train({ plan: { solvedAt: -9, generations: 150 } });
     expect(state.solvedAtGeneration).toBeLessThan(150);
     expect(state.generations).toBe(150);

@@ -96,7 +96,7 @@ describe("a report", () => {
     expect(report.placements[0]).toMatchObject({ probes: 0, errors: 0, serviceMs: null, computeMs: null });
   });
 
-  it("says null where the system tells nothing, also of a part of the span", () => {
+  it("says null where the system reports nothing, also of a part of the span", () => {
     const unknown = span(100, { ownCpuMs: null });
     for (const tally of [unknown, mergeSpans(span(100), unknown), mergeSpans(unknown, span(100))]) {
       expect(describeHealth(tally, now).host.ownShare).toBeNull();

@@ -4,7 +4,7 @@ import { chooseProbe, probeStepMs } from "../../../../src/gpu-runner/watch/probe
 const INTERVAL_MS = 10_000;
 const always = () => true;
 
-/** What is probed in so many steps, by name, of placements on these devices. */
+/** Names of the probes in this many steps, of placements on these devices. */
 function play(devices: Record<string, string>, steps: number, hasTime: (deviceKey: string, step: number) => boolean) {
   const targets = Object.entries(devices).map(([name, deviceKey]) => ({ name, deviceKey, probedAtMs: -Infinity }));
   const stepMs = probeStepMs(INTERVAL_MS, targets.length);

@@ -29,7 +29,7 @@ function prepare() {
   return { answer, server, prepared: prepareProbe(parts, placement) };
 }
 
-it("tells what a probe took without waiting, and holds on to nothing afterwards", async () => {
+it("reports a probe's duration without waiting, and holds on to nothing afterwards", async () => {
   const { answer, server, prepared } = prepare();
   const withdrawn = new AbortController();
   const probing = (await prepared)(withdrawn.signal);

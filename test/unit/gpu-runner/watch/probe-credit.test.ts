@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { earnCredit, fullCredit, spendCredit } from "../../../../src/gpu-runner/watch/probe-loop.ts";
 
-/** Milliseconds that probes take of a device which is asked for one at every step as long as there is credit. */
+/** Milliseconds of probes on a device that is asked for one at every step as long as there is credit. */
 function spentMs(probeMs: number, spanMs: number, stepMs: number): number {
   let credit = fullCredit(0);
   let sumMs = 0;
@@ -27,6 +27,6 @@ test("quick models are probed whenever it is their turn", () => {
   expect(spentMs(0.5, 60_000, 100)).toBe(300);
 });
 
-test("credit that nobody uses grows no further than a second", () => {
+test("unused credit grows no further than a second", () => {
   expect(earnCredit(fullCredit(0), 3_600_000).ms).toBe(1_000);
 });

@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 describe("the loop of probes", () => {
-  it("asks each placement in turn, and tells what was found since it was asked last", async () => {
+  it("asks each placement in turn, and reports the results since the last question", async () => {
     const { loop, asked } = playLoop({ a: "cpu", b: "cpu" });
     loop.start(INTERVAL_MS);
     await pass(100);
@@ -163,7 +163,7 @@ describe("while jobs run", () => {
     loop.stop();
   });
 
-  it("a probe whose model is loaded meanwhile is not begun, and nobody waits for it", async () => {
+  it("a probe whose model is loaded meanwhile is not begun, and delays no request", async () => {
     const loading = Promise.withResolvers<void>();
     const { loop, asked } = playLoop({ a: "cpu" }, () => loading.promise);
     loop.start(INTERVAL_MS);

@@ -57,7 +57,7 @@ describe("change points", () => {
     expect(findChangePoints(Array.from({ length: 90 }, () => 0.1))).toEqual([]);
   });
 
-  it("tell size and place of a step", () => {
+  it("report size and place of a step", () => {
     const [point, ...others] = findChangePoints([10, 10, 10, 10, 12, 12, 12, 12, 12]);
     expect(others).toEqual([]);
     expect(point).toMatchObject({ index: 4, p: 0, meanBefore: 10, meanAfter: 12, standardDeviationBefore: 0 });

@@ -13,7 +13,7 @@ const noisy = (levels: readonly number[], seed = 1, noise = 0.01) => {
 };
 
 describe("detected changes", () => {
-  it("tell place, size, direction and confidence of a step", () => {
+  it("report place, size, direction and confidence of a step", () => {
     const series = noisy([...repeat(40, 100), ...repeat(40, 110)]);
     const [change, ...others] = detectChanges(series, LOWER);
     expect(others).toEqual([]);

@@ -23,7 +23,7 @@ describe("the test of trimmed means", () => {
     expect(p).toBeCloseTo(0.007621842147107408, 12);
   });
 
-  it("takes a deviation to be as large as it is told", () => {
+  it("uses the given deviation", () => {
     expect(testTrimmed(sample(1, 1), sample(2, 2), 0).p).toBe(0);
     expect(testTrimmed(sample(1, 1), sample(2, 2), 1).standardError).toBe(1);
   });

@@ -35,7 +35,7 @@ describe("few values against a history", () => {
     expect(compareFew(quiet, [100], lower)).toMatchObject({ verdict: "same", p: 1 });
   });
 
-  it("are told by their difference where there is no ratio", () => {
+  it("are compared by their difference where there is no ratio", () => {
     const around = [-1, 1, 0, 0.5, -0.5, 0];
     expect(compareFew(around, [50], lower)).toMatchObject({ ratio: null, verdict: "worse" });
     expect(compareFew(around, [0.2], lower)).toMatchObject({ ratio: null, verdict: "unclear" });
@@ -54,7 +54,7 @@ describe("few values against a history", () => {
     expect(called).toBeLessThan(140);
   });
 
-  it("are refused where there is nothing to tell from", () => {
+  it("are refused where there is nothing to compare with", () => {
     expect(() => compareFew([1], [1], lower)).toThrow(RangeError);
     expect(() => compareFew([1, 2], [], lower)).toThrow(RangeError);
     expect(() => compareFew([1, Number.NaN], [1], lower)).toThrow(RangeError);

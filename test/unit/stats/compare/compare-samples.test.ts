@@ -46,7 +46,7 @@ describe("a comparison of two samples", () => {
     );
   });
 
-  it("tells what is the same from what is not known", () => {
+  it("distinguishes equal from unknown", () => {
     const [many, others] = [noisy(10, 0.02, 400, 5), noisy(10, 0.02, 400, 6)];
     expect(compareSamples(many, others, lower).verdict).toBe("same");
     expect(compareSamples(many, others, lower).summary).toMatch(
@@ -83,7 +83,7 @@ describe("a comparison of two samples", () => {
     expect(() => compareSamples([1, Number.NaN], [1], lower)).toThrow(RangeError);
   });
 
-  it("tells differences where a ratio says nothing", () => {
+  it("reports differences where a ratio says nothing", () => {
     const rise = compareSamples([-3, -3, -3, -3, -3], [2, 2, 2, 2, 2], { direction: "higher" });
     expect(rise).toMatchObject({
       ratio: null,

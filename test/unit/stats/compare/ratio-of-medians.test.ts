@@ -23,7 +23,7 @@ describe("the ratio of two medians", () => {
     );
   });
 
-  it("holds the true ratio about as often as it says, and tells noise from a gain", () => {
+  it("holds the true ratio about as often as it says, and distinguishes noise from a gain", () => {
     let state = 1;
     const noise = () => 1 + ((state = (state * 48_271) % 0x7fffffff) / 0x7fffffff) * 0.3;
     const trials = Array.from({ length: 200 }, () => {

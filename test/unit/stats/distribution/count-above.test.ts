@@ -8,7 +8,7 @@ it("counts the values of a sketch above a limit, to the error of the sketch", ()
   expect(countAbove(sketch, 0)).toBe(1_000);
   expect(countAbove(sketch, 2_000)).toBe(0);
   for (const limit of [1.5, 10, 137, 500, 990]) {
-    // Values of one bucket are told as one: those within two in a hundred of the limit may be missed.
+    // Values of one bucket cannot be separated: those within two in a hundred of the limit may be missed.
     expect(countAbove(sketch, limit)).toBeLessThanOrEqual(values.filter((value) => value > limit).length);
     expect(countAbove(sketch, limit)).toBeGreaterThanOrEqual(values.filter((value) => value > 1.02 * limit).length);
   }

@@ -14,7 +14,10 @@ export type LatencyKind = keyof typeof SHAPES;
 
 const KINDS = Object.keys(SHAPES) as LatencyKind[];
 
-/** Around what p90, p99 and p99.9 need for t = 1, and beyond; at p90, 900 are the most of which under a hundred may be over. */
+/**
+ * Counts around those that p90, p99 and p99.9 need for t = 1, and beyond; at p90, 900 is the largest count that allows
+ * under a hundred to be over.
+ */
 export const RECORDINGS = KINDS.flatMap((kind) => [1, 63, 64, 81, 661, 662, 900].map((count) => ({ kind, count })));
 
 /** Latencies in the order in which they were recorded; the same for the same kind and count. */

@@ -131,7 +131,7 @@ describe("one side against another", () => {
     },
   );
 
-  it("is told apart by far fewer episodes where they are the same for both", () => {
+  it("is decided by far fewer episodes where they are the same for both", () => {
     const a = drawMembers(1, 60, 20);
     const b = { scores: a.scores.map((score) => score + 0.5), episodes: 60 };
     const few = { ...plan, resamples: 2_000 };

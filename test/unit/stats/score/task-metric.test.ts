@@ -125,7 +125,7 @@ describe("metrics of hand-made answers", () => {
 });
 
 describe("metrics held against their plain definition", () => {
-  it("the area under the curve counts pairs, of which each counts as often as it was drawn", () => {
+  it("the area under the curve counts pairs, each as often as it was drawn", () => {
     const samples = fc.array(fc.tuple(small, label, fc.integer({ min: 0, max: 3 })), { minLength: 2, maxLength: 12 });
     fc.assert(
       fc.property(samples, (drawn) => {

@@ -56,7 +56,7 @@ describe("early stopping", () => {
     expect(queriesToTell(0.9, 0, 1e6)).toBe(44);
     // Two in a thousand over: 838 with two of them would hold, 662 with one are below that share.
     expect(queriesToTell(0.99, 0.002, 1e6)).toBe(838);
-    // Far over: two queries in a row that were over tell it with 0.99.
+    // Far over: two queries in a row that were over decide it with 0.99.
     expect(queriesToTell(0.99, 1, 1e6)).toBe(2);
     expect(queriesToTell(0.99, 0.01, 1e6)).toBe(Number.POSITIVE_INFINITY);
     expect(queriesToTell(0.99, 0.009, 10_000)).toBe(Number.POSITIVE_INFINITY);
@@ -80,8 +80,8 @@ describe("the scorer, given recorded latencies", () => {
 });
 
 /**
- * MLPerf's rule, naively and by the vectors alone: t goes up from 1 as long as so many queries meet its need, and the
- * estimate is the t-th highest latency.
+ * MLPerf's rule, naively and by the vectors alone: t grows from 1 as long as its required queries are available, and
+ * the estimate is the t-th highest latency.
  */
 function estimateAsMlperf(sorted: Float64Array, p: number): number | null {
   const least = vectors[String(p)]!;

@@ -19,7 +19,7 @@ interface Planting {
   readonly before?: ReportFields;
 }
 
-/** `healthy` reports, then what is planted, `planted` times. */
+/** `healthy` reports, then the planted fault, `planted` times. */
 function plant(fields: ReportFields, { healthy = 5, planted = 3, before = {} }: Planting = {}): HealthReport[] {
   return Array.from({ length: healthy + planted }, (_, index) => report(index, index < healthy ? before : fields));
 }
@@ -28,11 +28,11 @@ const SLOW = placement([20, 22, 21, 25, 19]);
 const SLOW_OUTSIDE = placement([20, 22, 21, 25, 19], [5, 5, 5, 5, 5]);
 const CROWDED = { busyShare: 0.98, ownShare: 0.04, loadAverage: 2 };
 
-/** What is planted, and what it must be named. */
+/** Planted faults, and their expected names. */
 const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[] = [
   ["a CPU hog", { host: CROWDED, placements: [SLOW] }, "host-contention"],
   [
-    "a CPU hog where the own share is not told",
+    "a CPU hog where the own share is unknown",
     { host: { ...CROWDED, ownShare: null }, placements: [SLOW] },
     "host-contention",
   ],
@@ -43,7 +43,7 @@ const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[
     "slow-backend",
   ],
   ["a slow way to the backend", { placements: [SLOW_OUTSIDE] }, "latency-drift"],
-  ["a driver that tells of heat", { sensors: [sensor({ throttled: "hw-thermal-slowdown" })] }, "thermal-throttling"],
+  ["a driver that reports heat", { sensors: [sensor({ throttled: "hw-thermal-slowdown" })] }, "thermal-throttling"],
   [
     "a clock that falls under load",
     {
@@ -105,7 +105,7 @@ const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[
 describe("the watch", () => {
   for (const [name, fields, kind, before = {}] of PLANTS)
     it(`names ${name} within three reports`, () => {
-      // Enough of what was before that a usual clock is known.
+      // Enough history that the usual clock is known.
       const found = watch(plant(fields, { healthy: 12, before }));
       expect(kindsOf(found)).toEqual([...Array<string>(13).fill(""), kind, kind]);
       for (const { finding } of found.at(-1) ?? []) {
@@ -118,11 +118,11 @@ describe("the watch", () => {
     const kinds = kindsOf(watch(plant({ host: CROWDED }, { planted: 4 })));
     expect(kinds).toEqual([...Array<string>(7).fill(""), "host-contention", "host-contention"]);
     const [first] = watch(plant({ host: CROWDED, placements: [SLOW] }, { planted: 4 })).at(-1) ?? [];
-    // What it does to a placement is the better evidence.
+    // The effect on a placement is the better evidence.
     expect(first?.finding.detail).toContain("median of 5 probes");
   });
 
-  it("tells by how much, since when, of what, and what to change", () => {
+  it("reports size, beginning and subject, and the remedy", () => {
     const [[{ key, finding }]] = watch(plant({ placements: [SLOW] })).slice(-1) as [
       [{ key: string; finding: Finding }],
     ];
@@ -197,7 +197,7 @@ describe("the watch", () => {
     expect(kindsOf(watch(reports.filter((_, index) => index < 3 || index > 12))).at(-1)).toBe("slow-backend");
   });
 
-  it("puts the probes of several reports together where there are few, and keeps what it cannot tell", () => {
+  it("puts the probes of several reports together where there are few, and keeps undecided findings", () => {
     const seldom = (index: number) => report(index, { placements: [placement(index % 2 === 0 ? [40] : [])] });
     const reports = Array.from({ length: 60 }, (_, index) => (index < 10 ? report(index) : seldom(index)));
     const kinds = kindsOf(watch(reports));
@@ -214,7 +214,7 @@ describe("the watch", () => {
     expect(watch([report(4), report(5, fields), report(6, fields)]).at(-1)).toHaveLength(1);
   });
 
-  it("tells once what slows several placements of one backend", () => {
+  it("reports a cause of several slow placements of one backend once", () => {
     const other = {
       ...expectation,
       placementId: "plc_01jyyyyyyyyyyyyyyyyyyyyyyy",
@@ -293,7 +293,7 @@ describe("memory", () => {
     expect((finding?.measured ?? 0) / MiB).toBeLessThan(130);
   });
 
-  it("of one process is told of that", () => {
+  it("of one process is reported for that process", () => {
     const reports = grown(() => 0).map((each, minute) => ({
       ...each,
       devices: [device({ deviceKey: "gpu0", processRssBytes: 300 * MiB + 3 * MiB * minute })],

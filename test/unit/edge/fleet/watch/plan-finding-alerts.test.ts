@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const [found] = plant() as [OpenFinding];
 const SINCE_MS = Date.parse(found.finding.since);
 
-/** Alerts as they are stored, and what a plan makes of them. */
+/** Alerts as stored, and a plan's changes to them. */
 class Alerts {
   stored: FindingAlert[] = [];
   #ids = 0;
@@ -59,7 +59,7 @@ describe("alerts of findings", () => {
     expect(alerts.stored.map(({ state }) => state)).toEqual(["resolved", "open"]);
   });
 
-  it("stay ended for five minutes where somebody resolved them, and no longer while it lasts", () => {
+  it("stay ended for five minutes after a user resolved them, and no longer while it lasts", () => {
     const alerts = new Alerts();
     alerts.plan(inMinute(1), 1);
     alerts.set("resolved", 2);
@@ -80,7 +80,7 @@ describe("alerts of findings", () => {
     expect(alerts.stored).toHaveLength(2);
   });
 
-  it("tell of coming and going once each, however often", () => {
+  it("report coming and going once each, however often", () => {
     const alerts = new Alerts();
     alerts.plan(inMinute(1), 1);
     alerts.stored = alerts.stored.map((alert) => ({ ...alert, note: "Known." }));

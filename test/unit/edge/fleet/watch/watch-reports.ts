@@ -7,7 +7,7 @@ import { expectation, placement, report } from "../../../../edge/stack/health-sa
 
 const RUNNER = "rnr_01jzzzzzzzzzzzzzzzzzzzzzzz";
 
-/** Judges reports one after the other, as they come; gives what was open after each. */
+/** Judges reports one after the other; returns the open findings after each. */
 export function watch(
   reports: readonly HealthReport[],
   expectations: readonly Expectation[] = [expectation],
@@ -27,7 +27,7 @@ export function kindsOf(found: readonly (readonly OpenFinding[])[]): string[] {
   return found.map((open) => open.map(({ finding }) => finding.kind).join(" "));
 }
 
-/** What is found where a backend begins to sleep. */
+/** Findings for a backend that begins to sleep. */
 export function plant(): readonly OpenFinding[] {
   const slow = { placements: [placement([20, 22, 21, 25, 19])] };
   return watch([0, 1, 2].map((index) => report(index, slow))).at(-1) ?? [];

@@ -17,7 +17,7 @@ const memory = { baseBytes: 1_000, bytesPerRow: 100 };
 const asked = (budgetBytes: number) => ({ budgetBytes, of: "asked", share: null }) as const;
 
 describe("a sweep", () => {
-  it("tells rows a second by the median, and memory by the model", () => {
+  it("computes rows a second from the median, and memory from the model", () => {
     const { steps } = analyseSweep(sweep, memory, { budget: null });
     expect(steps[1]).toEqual({ rows: 2, p50Ms: 5, p99Ms: 10, rowsPerS: 400, memoryBytes: 1_200 });
     expect(analyseSweep(sweep, null, { budget: null }).steps[1]?.memoryBytes).toBeNull();
@@ -45,7 +45,7 @@ describe("a sweep", () => {
     expect(analyseSweep(sweep, memory, { budget: asked(1_500), latencyMs: 38 }).recommended.rows).toBe(4);
   });
 
-  it("of which the throughput only rises has no knee, and its fastest is recommended", () => {
+  it("with ever rising throughput has no knee, and its fastest is recommended", () => {
     const straight = [1, 2, 4].map((rows) => ({ rows, serviceMs: summarise([5]) }));
     const { knee, recommended } = analyseSweep(straight, memory, { budget: asked(10_000) });
     expect(knee).toBeNull();

@@ -56,7 +56,7 @@ function placed(variant: string, ms: number, fidelity: number | null, changes: P
 }
 
 describe("the precision trade", () => {
-  it("tells what each variant gains over the first in the same place, by size, time and rows a second", () => {
+  it("reports each variant's gain over the first in the same place, by size, time and rows a second", () => {
     const rows = weighVariants(version, [placed("int8", 2, 0.98), placed("fp32", 5, 1)]);
     expect(rows.map(({ variant }) => variant)).toEqual(["fp32", "int8"]);
     expect(rows[1]).toMatchObject({

@@ -131,7 +131,7 @@ describe("distil", () => {
     expect(luck / 200).toBeLessThan(0.6);
   });
 
-  it("gives the same student again, and tells each epoch", async () => {
+  it("gives the same student again, and reports each epoch", async () => {
     const lessons = await lessonsOf(oddNetwork(), 50, 1);
     const told: [number, number][] = [];
     const short = { ...options, epochs: 3 };

@@ -25,7 +25,7 @@ async function classesBy(network: Uint8Array): Promise<number[]> {
   return Array.from({ length: ROWS }, (_, row) => indexOfLargest(values.subarray(row * CLASSES, (row + 1) * CLASSES)));
 }
 
-/** Every fifth label is not what the network says. */
+/** Every fifth label differs from the network's answer. */
 const labels = (await classesBy(file)).map((found, row) => (row % 5 === 0 ? (found + 1) % CLASSES : found));
 const shareRight = (classes: readonly number[]) => classes.filter((found, row) => found === labels[row]).length / ROWS;
 
@@ -118,7 +118,7 @@ describe("a compression", () => {
     expect(fidelity.relativeError).toBeLessThan(0.1);
   });
 
-  it("tells a worse file from a better one, with and without data", async () => {
+  it("distinguishes a worse file from a better one, with and without data", async () => {
     for (const data of [dataOf(labels), null]) {
       const [good, bad] = [
         await make({ method: "int8" }, { data }),

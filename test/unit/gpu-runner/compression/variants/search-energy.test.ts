@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searchEnergy } from "../../../../../src/gpu-runner/compression/variants/apply-recipe.ts";
 
-/** Trials by what an energy is worth; above `mostSaving` nothing becomes smaller. */
+/** Trials by the value of an energy; above `mostSaving` nothing becomes smaller. */
 function play(fidelityOf: (energy: number) => number, mostSaving = 1) {
   const tried: number[] = [];
   const tryEnergy = async (energy: number) => {

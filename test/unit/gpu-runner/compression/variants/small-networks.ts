@@ -13,7 +13,7 @@ export function drawMany(count: number, seed: number): Float32Array<ArrayBuffer>
   return Float32Array.from({ length: count }, () => draw(2 ** 24) * 2 ** -23 - 1);
 }
 
-/** A classifier with a hidden layer of so many neurons, wide enough for ranks to be worth something. */
+/** A classifier with a hidden layer of this many neurons, wide enough that lower ranks pay. */
 export function classifier(width = 32): Uint8Array<ArrayBuffer> {
   const widths = [INPUTS, width, CLASSES];
   const layers = widths.slice(1).map((outputs, layer) => ({

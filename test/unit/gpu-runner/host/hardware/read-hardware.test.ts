@@ -37,11 +37,11 @@ describe("the instruction sets of a processor", () => {
     expect(partsOf(graviton, "NEON", "arm64")).toEqual(["ASIMDDP", "ASIMDHP", "BF16", "I8MM"]);
     expect(partsOf(graviton, "SVE", "arm64")).toEqual(["BF16", "I8MM"]);
     expect(names("half thumb neon vfpv4", "arm")).toEqual(["NEON"]);
-    // macOS tells no flags there.
+    // macOS reports no flags there.
     expect(names("", "arm64")).toEqual(["NEON"]);
   });
 
-  it("of an Intel Mac are told with a dot", () => {
+  it("of an Intel Mac are written with a dot", () => {
     expect(names("sse4.1 sse4.2 avx1.0 avx2")).toEqual(["SSE4", "AVX", "AVX2"]);
   });
 });
@@ -119,7 +119,7 @@ describe("caches and clocks", () => {
     expect(countCpus("7")).toBe(1);
   });
 
-  it("are the fastest core's; null where no driver tells", async () => {
+  it("are the fastest core's; null where no driver reports them", async () => {
     const policies = "sys/devices/system/cpu/cpufreq";
     const root = await layOutMachine({
       [`${policies}/policy0/base_frequency`]: 3_400_000,
@@ -132,7 +132,7 @@ describe("caches and clocks", () => {
   });
 });
 
-it("this machine's hardware is told as the protocol has it", async () => {
+it("this machine's hardware is described as the protocol has it", async () => {
   const hardware = await readHardware();
   expect(Hardware.parse(hardware)).toEqual(hardware);
   expect(hardware.cpu.logicalCores).toBeGreaterThan(0);

@@ -53,7 +53,7 @@ describe("the sensors of a CPU", () => {
     ]);
   });
 
-  it("are those of the thermal zones where no chip is told, as on an ARM board", async () => {
+  it("are those of the thermal zones where no chip is reported, as on an ARM board", async () => {
     const zone = "sys/class/thermal/thermal_zone1";
     const root = await layOutMachine({
       "sys/class/thermal/thermal_zone0/type": "gpu-thermal",
@@ -132,7 +132,7 @@ describe("a row of nvidia-smi", () => {
     ]);
   });
 
-  it("holds nulls for what the card does not tell", () => {
+  it("holds nulls for values that the card does not report", () => {
     const [board] = parseNvidiaRows(row({ busy: "[N/A]", degrees: "[Not Supported]", reasons: "[Unknown Error]" }));
     expect(board).toMatchObject({ utilisation: null, temperatureC: null, throttled: null, clockMhz: 1_755 });
   });
@@ -238,7 +238,7 @@ describe("the sensors of GPUs", () => {
 });
 
 describe("a table of clocks", () => {
-  it("tells the one in force and the highest", () => {
+  it("reports the one in force and the highest", () => {
     expect(parseClockTable("0: 300Mhz\n1: 1800Mhz *\n2: 2100Mhz")).toEqual({ currentMhz: 1_800, maxMhz: 2_100 });
     expect(parseClockTable("S: 19Mhz *\n0: 615MHz\n1: 800MHz")).toEqual({ currentMhz: 19, maxMhz: 800 });
     expect(parseClockTable("")).toEqual({ currentMhz: null, maxMhz: null });
@@ -246,7 +246,7 @@ describe("a table of clocks", () => {
 });
 
 describe("what is known of cards", () => {
-  it("stands with their devices, with the memory that WebGPU does not tell", () => {
+  it("stands with their devices, with the memory that WebGPU does not report", () => {
     const [cpu, sample] = capabilities.devices;
     const device: Device = { ...sample!, software: false };
     const other: Device = { ...sample!, key: "gpu1", memoryBytes: 5 };

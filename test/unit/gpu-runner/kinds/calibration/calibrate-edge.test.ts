@@ -23,7 +23,7 @@ const BARE_MS = 2.5;
 const LOAD_MS = 40;
 const ROW_MS = 0.002;
 
-/** The network gives what it gets; the edge does so after `distort`, and takes the times that are written above. */
+/** The network returns its input; the edge does so after `distort`, with the times written above. */
 function scriptContext(distort: (values: Float32Array, variant: string) => void, rowProducts = 100) {
   const runs: { rows: number; repetitions: number }[] = [];
   const answer = (inputs: readonly Tensor[]) =>
@@ -95,7 +95,7 @@ describe("a calibration of the edge", () => {
     for (const { agrees } of await calibrateEdge(model, work, ECHO_MS, wrong.context)) expect(agrees).toBe(false);
   });
 
-  it("tells how often bytes lead to the same answer", async () => {
+  it("reports how often bytes lead to the same answer", async () => {
     let call = 0;
     const swapping = scriptContext((values, variant) => {
       // Every other comparison another element is the largest, by a hair.
@@ -113,7 +113,7 @@ describe("the time of one computation", () => {
     expect(new Set(samples)).toEqual(new Set([0]));
   });
 
-  it("is measured with as few repetitions as tell it apart from the way", async () => {
+  it("is measured with as few repetitions as separate it from the way", async () => {
     const asked: number[] = [];
     await timeOnce(async (_seed, repetitions) => {
       asked.push(repetitions);

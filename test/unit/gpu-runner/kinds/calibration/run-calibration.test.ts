@@ -25,7 +25,7 @@ const spec = CalibrationSpec.parse({
 });
 const SERVICE = { uploadMs: 1, computeMs: 2, readbackMs: 3 };
 
-/** What a device does with a request, beside giving its input back. */
+/** A device's behaviour for a request, beside returning its input. */
 interface Script {
   /** Before each computation. */
   readonly compute?: () => void;
@@ -46,7 +46,7 @@ interface Scripts {
   readonly models?: Partial<ModelLoader>;
 }
 
-/** The CPU and a GPU that answer alike; what waits does so for a second. */
+/** The CPU and a GPU that answer alike; waiting lasts a second. */
 function scriptContext({ cpu = {}, gpu = {}, models = {} }: Scripts) {
   const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y" }];
   const devices = [cpu, gpu].map(({ compute, enter }, index) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type SweepOptions, sweepBatches } from "../../../../../src/gpu-runner/kinds/calibration/sweep-batches.ts";
 
-/** A device whose batches take what `ofRows` says, by a clock that only they move. */
+/** A device whose batches last `ofRows`, on a clock that only they advance. */
 function sweep(ofRows: (rows: number) => number, changes: Partial<SweepOptions> = {}) {
   const asked: number[] = [];
   let nowMs = 0;
@@ -51,7 +51,7 @@ describe("a sweep of batch sizes", () => {
     expect(asked).not.toContain(4);
   });
 
-  it("ends a size with its time, a quarter of which may be spent on warming up", async () => {
+  it("ends a size with its time; at most a quarter of it is for warming up", async () => {
     const { steps, asked } = await sweep(() => 400, { stepMs: 10_000, maxRows: 1 });
     expect([asked.length, steps[0]?.serviceMs.count]).toEqual([25, 18]);
     const { steps: few } = await sweep(() => 400, { stepMs: 10_000, maxRows: 1, iterations: 12 });

@@ -34,7 +34,7 @@ describe("a measurement", () => {
 });
 
 describe("an outcome", () => {
-  it("tells the best, the front and what was gained over what is served now", () => {
+  it("names the best, the front and the gain over the current configuration", () => {
     const [slow, fast, poor] = [measured(100, 8), measured(400, 10), measured(90, 20)];
     const outcome = {
       trials: [trial(0, slow), trial(1, fast, fast), trial(2, poor)],

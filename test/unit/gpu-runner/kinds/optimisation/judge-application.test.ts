@@ -26,7 +26,7 @@ const spec = (targets: object, more: object = {}) =>
     ...more,
   });
 
-/** A validation whose queries at once took so many samples a second. */
+/** A validation whose concurrent queries processed this many samples a second. */
 function validated(samplesPerS: number, changes: Partial<ValidationResult> = {}): ValidationResult {
   const result = answerValidation({ subject: { kind: "model", model: "lenet5@1" } });
   const [single] = result.scenarios;
@@ -49,7 +49,7 @@ describe("a configuration that was found", () => {
     }
   });
 
-  it("is not applied where the validation after misses a target, or cannot tell", () => {
+  it("is not applied where the validation after misses a target, or is undecided", () => {
     const verdict = {
       requirement: { metric: "latencyMs" as const, atMost: 1 },
       scenario: null,

@@ -9,7 +9,7 @@ import { searchConfigurations } from "../../../../../src/gpu-runner/kinds/optimi
 import { normalQuantile } from "../../../../../src/stats/distribution/normal.ts";
 import { philox4x32 } from "../../../../../src/stats/random/draws.ts";
 
-/** What a candidate truly comes to; null where it fails. */
+/** True measurement of a candidate; null where it fails. */
 export type Truth = (candidate: Candidate) => Measured | null;
 
 export const NO_TARGETS: OptimisationTargets = { percentile: 0.99, minFidelity: 0 };
@@ -17,12 +17,12 @@ export const NO_TARGETS: OptimisationTargets = { percentile: 0.99, minFidelity: 
 export interface Play extends Partial<SearchProblem> {
   readonly candidates: readonly Candidate[];
   readonly truth: Truth;
-  /** Standard deviation of the logarithm of what is measured. */
+  /** Standard deviation of a measurement's logarithm. */
   readonly noise?: number;
   readonly trialMs?: number;
 }
 
-/** Plays a search on a surface that a test makes up: gives what was measured, in order. */
+/** Runs a search on a synthetic surface: returns its measurements, in order. */
 export function play({ truth, noise = 0, trialMs = 1, ...given }: Play) {
   const problem: SearchProblem = {
     standing: null,
@@ -68,7 +68,7 @@ function draw(seed: number, step: number, stream: number): number {
   return normalQuantile((word + 0.5) / 2 ** 32);
 }
 
-/** Every combination in which no batch is larger than what is in flight. */
+/** Every combination whose batch is at most the number in flight. */
 export function makeSpace(
   devices: readonly { readonly key: string; readonly threads: readonly number[] }[],
   variants: readonly string[],
@@ -94,21 +94,21 @@ export function makeSpace(
   );
 }
 
-/** A device that computes batches one by one: what a batch takes, and what the host takes beside it for a request. */
+/** A device that computes batches one by one: the duration of a batch, and the host's time for a request. */
 interface Server {
   readonly batchMs: (rows: number, candidate: Candidate) => number;
   readonly hostMs: number;
-  /** How far the percentile lies from the mean. */
+  /** Factor from the mean to the percentile. */
   readonly stretch: (candidate: Candidate) => number;
 }
 
-/** What callers get who ask again as soon as they are answered. */
+/** Measurements of callers that send the next request as soon as they are answered. */
 export function serveClosedLoop(server: (candidate: Candidate) => Server): Truth {
   return (candidate) => {
     const { batchMs, hostMs, stretch } = server(candidate);
     const { concurrency, maxRows } = candidate;
     const rows = Math.min(maxRows, concurrency);
-    // With nobody beyond the batch, the device waits for the host; with many, the two overlap.
+    // Without requests beyond the batch, the device waits for the host; with many, the two overlap.
     const overlap = concurrency === rows ? 0 : Math.min(1, (concurrency - rows) / rows);
     const batch = batchMs(rows, candidate);
     const host = hostMs * rows;

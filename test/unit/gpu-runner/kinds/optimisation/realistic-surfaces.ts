@@ -4,7 +4,7 @@ import { makeSpace, serveClosedLoop, type Truth } from "./made-up-surface.ts";
 const COUNTS = [1, 2, 4, 8, 16, 32, 64];
 const isCpu = ({ deviceKey }: Candidate) => deviceKey === "cpu";
 
-/** Amdahl's law, with what a thread costs to wake. */
+/** Amdahl's law, with the cost of waking a thread. */
 function speedUp(threads: number, parallel: number): number {
   return 1 / (1 - parallel + parallel / threads);
 }

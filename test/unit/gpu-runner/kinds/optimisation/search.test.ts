@@ -89,7 +89,7 @@ describe("a search with targets", () => {
     fc.assert(
       fc.property(slopes, seeds, fc.integer({ min: 0, max: SPACE.length - 1 }), (factors, seed, feasible) => {
         const truth = smooth(factors);
-        // What one candidate reaches is feasible.
+        // One candidate's values make the targets feasible.
         const { latencyMs, memoryBytes } = truth(SPACE[feasible]!)!;
         const targets = { ...NO_TARGETS, latencyMs: latencyMs * 1.001, memoryBytes: memoryBytes!, minFidelity: 0.98 };
         const reaches = ({ latencyMs: ms, memoryBytes: bytes, fidelity }: Measured) =>
@@ -188,7 +188,7 @@ describe("a small space", () => {
   });
 });
 
-describe("rivals that noise cannot tell apart", () => {
+describe("rivals that noise hides from each other", () => {
   it("are measured again before one of them is best, and what is best was measured twice at least", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
@@ -209,7 +209,7 @@ describe("rivals that noise cannot tell apart", () => {
 
 describe("what is served now", () => {
   const STANDING = 7;
-  /** All candidates are alike, but that what is served now is so many times as good. */
+  /** All candidates are alike, except that the current one is this many times as good. */
   const apart =
     (factor: number): Truth =>
     (candidate) => {

@@ -26,7 +26,7 @@ describe("a probe", () => {
     expect((await run(async () => [claim, { ...claim, ok: false }])).ok).toBe(false);
   });
 
-  it("tells the claim under which the device's process died", async () => {
+  it("names the claim under which the device's process died", async () => {
     const result = await run(async (onProgress) => {
       onProgress({ phase: "maxComputeWorkgroupStorageSize", done: 3, total: 9 });
       throw new ProblemError("device-lost", "The device's process ended (SIGSEGV)");

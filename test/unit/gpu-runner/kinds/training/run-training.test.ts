@@ -25,7 +25,7 @@ const SPEC = {
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-/** Of each process in turn: after how many checkpoints it dies. */
+/** Number of checkpoints after which each process dies, in turn. */
 type Deaths = readonly number[];
 
 /** A device that trains in this process, on a bowl, with a checkpoint after every generation. */
@@ -89,7 +89,7 @@ async function train(changes: object = {}, { files = new Map(), deaths = [], put
   return { result: TrainingResult.parse(result), files, requests, errors };
 }
 
-/** What a training found, less how long it took. */
+/** Result of a training without its durations. */
 function found({ curve, best, generations, artifacts, throughput }: TrainingResult) {
   return { curve, best, generations, artifacts, steps: throughput.steps };
 }

@@ -28,7 +28,7 @@ it("sends one at a time, and of what came meanwhile the latest", async () => {
   expect(sent.map(({ value }) => value)).toEqual([1, 3, 4]);
 });
 
-it("tells what cannot be sent, and sends what comes later", async () => {
+it("reports what cannot be sent, and sends what comes later", async () => {
   const { sent, failures, sender } = createLine();
   sender.offer(1);
   const lost = new Error("lost");

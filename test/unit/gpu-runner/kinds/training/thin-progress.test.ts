@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { thinProgress } from "../../../../../src/gpu-runner/kinds/training/run-training.ts";
 
-/** How many of so many progresses, one every 100 ms, are passed on. */
+/** Number of progress reports passed on, out of this many, one every 100 ms. */
 function countPassed(total: number): number {
   let timeMs = 0;
   let passed = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createGate } from "../../../../../src/gpu-runner/kinds/validation/system-under-test.ts";
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function createWork() {
   const begun: number[] = [];
   const ends = new Map<number, PromiseWithResolvers<void>>();
@@ -35,7 +35,7 @@ it("lets so many in, and the others in their order as places become free", async
   await enter(async () => {});
 });
 
-it("holds nobody up where there is no limit", async () => {
+it("delays no query where there is no limit", async () => {
   const enter = createGate(null);
   const { begun, work } = createWork();
   for (let id = 0; id < 50; id++) void enter(work(id));

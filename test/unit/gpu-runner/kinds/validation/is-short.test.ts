@@ -28,7 +28,7 @@ describe("MLPerf's full length", () => {
   });
 });
 
-it("tells no more percentiles than a result may have, those that are asked for first", () => {
+it("reports no more percentiles than a result may have, the requested ones first", () => {
   const wanted = Array.from({ length: 60 }, (_, index) => (index + 1) / 64);
   const percentiles = measurePercentiles(
     Float64Array.from({ length: 100 }, (_, index) => index),

@@ -26,7 +26,7 @@ function measured(scenarios: ScenarioResult[], changes: Partial<MeasuredValidati
   };
 }
 
-/** What a stream measured whose queries took so long; Infinity failed. */
+/** Result of a stream with these latencies; Infinity failed. */
 function stream(latencies: readonly number[], changes: Partial<ScenarioResult> = {}): ScenarioResult {
   const latenciesMs = Float64Array.from(latencies);
   const answered = latenciesMs.filter(Number.isFinite);
@@ -89,7 +89,7 @@ describe("a latency", () => {
     expect(only.detail).toBe("The p99 of 459 queries was 10 ms. At most 10 ms is required: kept, with 0 % to spare.");
   });
 
-  it("tells its interval", () => {
+  it("reports its interval", () => {
     const rising = Array.from({ length: 1_000 }, (_, index) => 1 + index / 1_000);
     expect(judge({ ...p99, percentile: 0.5, atMost: 2 }, measured([stream(rising)])).only.detail).toBe(
       "The p50 of 1,000 queries was 1.5 ms, at least 1.46 ms and at most 1.54 ms with 99 % confidence each. At most 2 ms is required: kept, with 25 % to spare.",
@@ -110,12 +110,12 @@ describe("a latency", () => {
     expect(only.detail).toContain("missed by 40 %");
   });
 
-  it("is insufficient between the two, with as many queries as would tell at the same share", () => {
+  it("is insufficient between the two, with as many queries as would decide at the same share", () => {
     const near = stream([...times(994, 5), ...times(6, 14)]);
     const { only } = judge(p99, measured([near]));
     expect(only.outcome).toBe("insufficient");
     const needed = Number(/about ([\d,]+) queries/.exec(only.detail)?.[1]?.replaceAll(",", ""));
-    // So many with the same share over do tell.
+    // This many with the same share over are enough for a verdict.
     const over = Math.round(needed * 0.006);
     expect(over).toBeLessThanOrEqual(mostOverLatency(0.99, needed));
     expect(needed).toBeGreaterThan(1_000);

@@ -69,7 +69,7 @@ it("asks for its placement as this runner, over one connection, with other rows 
   ]);
 });
 
-it("tells what the edge says of a refusal, and that the way broke", async () => {
+it("reports the edge's words of a refusal, and a broken way", async () => {
   const problem = createProblem("overloaded", "No room.", { retryAfterMs: 3 });
   const refusing = await open((response) => response.writeHead(503).end(JSON.stringify(problem)));
   await expect(refusing.system.within(1_000).query(1)).rejects.toMatchObject({ problem });

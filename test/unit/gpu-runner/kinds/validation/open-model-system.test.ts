@@ -16,7 +16,7 @@ const model: PlacedModel = {
   outputs: [{ name: "y", dtype: "float32", shape: [-1, 1] }],
 };
 
-/** What a device answers: the sum of each row. */
+/** A device's answer: the sum of each row. */
 function addUp([x]: readonly Tensor[], error = 0): Tensor[] {
   const values = typedView(x!) as Float32Array;
   const rows = x!.shape[0] ?? 0;

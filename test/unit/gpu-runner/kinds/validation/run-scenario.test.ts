@@ -50,7 +50,7 @@ describe("single stream", () => {
     expect(few.result).toMatchObject({ queries: 64, durationMs: 640 });
   });
 
-  it("tells percentiles with their intervals, and MLPerf's estimate", async () => {
+  it("reports percentiles with their intervals, and MLPerf's estimate", async () => {
     const { run } = setUp({ serviceMs: (_, index) => 1 + ((index * 7) % 100) }, { percentiles: [0.25] });
     const { result, latenciesMs } = await run({ kind: "singleStream", minDurationMs: 100, minQueries: 1_000 });
     const sorted = latenciesMs.toSorted();
@@ -131,7 +131,7 @@ describe("offline", () => {
     expect(result.samples).toBe(LIMITS.scenarioQueries);
   });
 
-  it("asks what it is told to, and fails with the first part that does", async () => {
+  it("asks as many as it should, and fails with the first part that does", async () => {
     const { run, under } = setUp({ serviceMs: () => 1, maxSamples: 10, fails: (index) => index === WARM_UP + 3 });
     const { result } = await run({ kind: "offline", samples: 95 });
     expect(result).toMatchObject({ samples: 95, errors: 1, errorCodes: { overloaded: 1 }, samplesPerS: 0 });
@@ -162,7 +162,7 @@ describe("server at a given rate", () => {
     expect(held.result.earlyStopping).toMatchObject({ overLatency: 0, minQueries: 459, enough: true });
     expect(held.result.queries).toBeGreaterThan(459);
     expect(held.result.queries).toBeLessThan(600);
-    // One query is too slow, and with it the next ones: more queries tell whether these were chance.
+    // One query is too slow, and with it the next ones: more queries show whether these were chance.
     const paused = setUp({ serviceMs: (_, index) => (index === WARM_UP + 100 ? 50.5 : 0.1) });
     const { result } = await paused.run({ ...server, ratePerS: 250 });
     expect(result.earlyStopping?.overLatency).toBeGreaterThan(0);
@@ -201,7 +201,7 @@ describe("server at a given rate", () => {
     expect(again[0]).not.toEqual(again[2]);
   });
 
-  it("sends as few as it is told to, and says how many would have been enough", async () => {
+  it("sends as few as requested, and says how many would have been enough", async () => {
     const { run } = setUp({ serviceMs: () => 1 });
     const { result } = await run({ ...server, minDurationMs: 100, minQueries: 20, ratePerS: 100 });
     expect(result.queries).toBe(20);
@@ -232,7 +232,7 @@ describe("the search for the highest rate of a server", () => {
     const confirming = repeated.filter(({ holds }) => holds);
     expect(confirming).toHaveLength(2);
     expect(repeated.length).toBeLessThanOrEqual(3);
-    // The result tells of the repetitions that held, not of the run that chose the rate.
+    // The result describes the repetitions that held, not the run that chose the rate.
     expect(result.queries).toBe(confirming.reduce((sum, { queries }) => sum + queries, 0));
     expect(latenciesMs).toHaveLength(result.queries);
     expect(result.earlyStopping).toMatchObject({ percentile: 0.99, enough: true });

@@ -23,7 +23,7 @@ interface Tried extends RateStep {
   readonly holds: boolean;
 }
 
-/** Plays a search against what holds, where a trial takes a second of `budgetMs`. */
+/** Runs a search against the rates that hold, where a trial lasts a second of `budgetMs`. */
 function play(
   search: RateSearch,
   holds: (ratePerS: number, trial: number) => boolean,

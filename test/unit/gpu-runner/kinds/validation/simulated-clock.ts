@@ -6,10 +6,10 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** A clock that stands still while anything is computed, and jumps to the next moment that somebody waits for. */
+/** A clock that stops during computation, and jumps to the next awaited moment. */
 export class SimulatedClock implements LoadClock {
   #nowMs = 0;
-  /** By time, and then in the order in which they came. */
+  /** Sorted by time, and then by order of arrival. */
   readonly #waiters: Waiter[] = [];
   #isTurning = false;
 

@@ -5,13 +5,13 @@ import type { SimulatedClock } from "./simulated-clock.ts";
 
 export interface SimulatedSystemOptions {
   readonly clock: SimulatedClock;
-  /** Of one query, by its index from 0. */
+  /** Duration of one query, by its index from 0. */
   readonly serviceMs: (samples: number, index: number) => number;
   readonly fails?: (index: number) => boolean;
   readonly maxSamples?: number;
 }
 
-/** One server that takes queries in their order, one at a time; it fails at once where it is told to. */
+/** One server that processes queries in order, one at a time; it fails at once on request. */
 export class SimulatedSystem implements SystemUnderTest {
   readonly maxSamples: number;
   readonly #options: SimulatedSystemOptions;

@@ -8,7 +8,7 @@ import {
 } from "../../../../../src/gpu-runner/kinds/validation/watch-resident-set.ts";
 
 const { signal } = new AbortController();
-const refuse = () => Promise.reject(new Error("nobody asks a process whose system tells"));
+const refuse = () => Promise.reject(new Error("a process is not asked where the system reports it"));
 const GROW = `
   console.log("started");
   process.stdin.once("data", () => {
@@ -33,7 +33,7 @@ it("believes the system's peak only where it rose meanwhile", () => {
 
 it("sees a process grow, and keep a peak that is over", async () => {
   const grownBy = 96 * 2 ** 20;
-  // One of its own: what other tests of this process let go of meanwhile would hide it.
+  // A separate process: memory freed meanwhile by other tests of this one would hide it.
   const grower = spawn(process.execPath, ["-e", GROW, String(grownBy)], { stdio: ["pipe", "pipe", "inherit"] });
   const told = createInterface(grower.stdout)[Symbol.asyncIterator]();
   try {
@@ -50,7 +50,7 @@ it("sees a process grow, and keep a peak that is over", async () => {
   }
 });
 
-it("asks the process where the system does not tell, and knows nothing where nobody does", async () => {
+it("asks the process where the system does not report it, and knows nothing where neither does", async () => {
   const told = [100, 250];
   const readResidentSet = async () => told.shift() ?? 0;
   const watched = await watchResidentSet({ pid: null, readResidentSet }, signal);

@@ -55,7 +55,7 @@ function scriptServer() {
     clock.nowMs += afterMs;
     end(outputs);
   };
-  /** Lets the server learn that requests of one row take so long, and batches of two half as long again. */
+  /** Teaches the server that requests of one row last this long, and batches of two half as long again. */
   const learn = async (durationMs: number) => {
     for (let time = 0; time < 4; time++) {
       const answer = serve(`one${time}`, 60_000);
@@ -131,7 +131,7 @@ describe("the server of a device", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("refuses at once whoever is no better off than one that was refused, until the next batch begins", async () => {
+  it("refuses at once a request no better off than a refused one, until the next batch begins", async () => {
     const { serve, clock, finish, learn } = scriptServer();
     await learn(10);
     const running = serve("running", 60_000);
@@ -250,7 +250,7 @@ describe("a batch that fails", () => {
     expect(await two[1].then(String, codeOf)).toBe("device-lost");
   });
 
-  it("is not computed again for whoever has left", async () => {
+  it("is not computed again for a caller that has left", async () => {
     const { serve, call, calls, finish } = scriptServer();
     const caller = new AbortController();
     const left = serve("left", 60_000, { signal: caller.signal });
@@ -268,7 +268,7 @@ describe("a batch that fails", () => {
 describe("a probe", () => {
   const probe = { isProbe: true };
 
-  it("goes behind whoever waits, by itself, and pushes out nobody", async () => {
+  it("goes behind all that wait, by itself, and pushes out none", async () => {
     const { serve, calls, finish, learn } = scriptServer();
     await learn(10);
     const answers = [

@@ -26,7 +26,7 @@ describe("a request that comes", () => {
     });
   });
 
-  it("is refused where what is before it leaves too little time, and told when the queue is empty", () => {
+  it("is refused where the work before it leaves too little time, with the time when the queue is empty", () => {
     expect(judge([request("a", 10)], request("b", 19))).toMatchObject({ kind: "overloaded", backlogMs: 10 });
     expect(judge([], request("b", 19), { isBusy: true })).toMatchObject({ kind: "overloaded", backlogMs: 10 });
     expect(judge([], request("b", 20), { isBusy: true }).kind).toBe("admitted");
@@ -60,7 +60,7 @@ describe("a request that comes", () => {
     expect(judge([], { ...sure, level: levelOf(0.9) }).kind).toBe("admitted");
   });
 
-  it("is tried all the same on an idle device of which nothing new is known", () => {
+  it("is tried all the same on an idle device without recent measurements", () => {
     expect(judge([], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("trial");
     expect(judge([], request("b", 999), { nowMs: 1_000 }).kind).toBe("doomed");
     expect(judge([request("a", 2_000)], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("doomed");
@@ -80,7 +80,7 @@ describe("a request that comes", () => {
     const wide = scriptLine({ fixedMs: 10, rowMs: 0, tail: 1.5, joins: false });
     const of = (id: string, deadlineMs: number) => scriptRequest(wide, id, deadlineMs, { level: levelOf(0.99) });
     const three = [of("a", 40), of("b", 70), of("c", 90)];
-    // Four times ten; own 5, 1.25 times 5 for what each of three takes by itself, and 3 · 6.25/√32 for what all do.
+    // Four times ten; own 5, 1.25 times 5 for each of three by itself, and 3 · 6.25/√32 for all.
     const neededMs = 40 + Math.sqrt(5 ** 2 + 3 * 6.25 ** 2 + (18.75 / Math.sqrt(32)) ** 2);
     expect(judge(three, of("d", neededMs + 50)).kind).toBe("admitted");
     expect(judge([of("a", 40), of("b", 50), of("c", 52)], of("d", neededMs - 0.01)).kind).toBe("overloaded");

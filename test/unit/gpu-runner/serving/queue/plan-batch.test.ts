@@ -69,7 +69,7 @@ describe("a plan", () => {
     const crowd = Array.from({ length: 4 }, (_, index) => request(`c${index}`, 1_000));
     const large = request("large", 30, { rows: 12 });
     expect(idsOf(plan([request("tight", 8), large, ...crowd]).batch)).toEqual(["tight", "c0", "c1", "c2", "c3"]);
-    // Three rows take 6.5 ms, and not more than 8.1.
+    // Three rows need 6.5 ms, and not more than 8.1.
     const sure = request("sure", 8.05, { level: levelOf(0.99) });
     expect(idsOf(plan([request("tight", 8), request("next", 8.01), sure]).batch)).toEqual(["tight", "next"]);
   });
@@ -94,7 +94,7 @@ describe("a plan", () => {
   });
 
   it("lets one early deadline wait where that saves many others", () => {
-    // Alone with "tight" two rows fit, and nobody of the crowd would be in time behind it.
+    // Alone with "tight" two rows fit, and none of the crowd would be in time after it.
     const crowd = Array.from({ length: 16 }, (_, index) => request(`c${index}`, 13));
     const { batch, doomed } = plan([request("tight", 6), ...crowd]);
     expect(doomed).toEqual([]);

@@ -6,7 +6,7 @@ export interface Arrival {
   readonly request: Waiting;
 }
 
-/** How a device with a queue is played: whom it lets in, and what it computes next. */
+/** Policy of a simulated device with a queue: its admissions, and its next batch. */
 export interface Policy {
   readonly admit: (
     order: readonly Waiting[],
@@ -28,7 +28,7 @@ export const OURS: Policy = {
   choose: planBatch,
 };
 
-/** Plays arrivals against a device whose batches take exactly what is expected. Those answered are in time or late. */
+/** Plays arrivals against a device whose batches last exactly as expected. Answers are in time or late. */
 export function playDevice(arrivals: readonly Arrival[], { admit, choose }: Policy) {
   const batches: (readonly Waiting[])[] = [];
   const [admitted, answered, late] = [new Set<string>(), new Set<string>(), new Set<string>()];

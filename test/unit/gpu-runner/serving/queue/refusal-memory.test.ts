@@ -8,7 +8,7 @@ const line = scriptLine();
 const request = (changes: Partial<Waiting> = {}) =>
   scriptRequest(line, "x", 100, { priority: 2, rows: 2, level: levelOf(0.9), ...changes });
 
-it("covers who is no better off than a refused one, and nobody else", () => {
+it("covers requests no better off than a refused one, and no others", () => {
   const memory = new RefusalMemory();
   expect(memory.covers(request())).toBe(false);
   memory.note(request());

@@ -43,7 +43,7 @@ describe("a device whose times are exact", () => {
     );
   });
 
-  it("refuses nobody whom it could answer at once", () => {
+  it("refuses no request that it could answer at once", () => {
     fc.assert(
       fc.property(anyArrivals, (arrivals) => {
         const spaced = arrivals.map(({ atMs, request }, index) => ({
@@ -101,7 +101,7 @@ describe("at twice what the device can do", () => {
     const ours = answers(OURS);
     expect(ours).toBeGreaterThan(3 * answers(fifo));
     expect(ours).toBeGreaterThan(1.3 * answers(fifoWithTimeouts));
-    // Half of what comes is all that could be done.
+    // Half of the arrivals is the most that could be done.
     expect(ours).toBeGreaterThan(0.95 * 2_000);
   });
 

@@ -127,7 +127,7 @@ describe("the time of a batch", () => {
     expect(quantile(times, 1, 0.99)).toBe(7);
   });
 
-  it("is nothing before anything was seen: nobody is refused on a guess", () => {
+  it("is nothing before any measurement: no request is refused on a guess", () => {
     const times = new ServiceTimes();
     expect(quantile(times, 8, 0.99)).toBe(0);
     expect(times.expectedMs(8)).toBe(0);

@@ -54,7 +54,7 @@ describe("a cap of rows", () => {
   });
 });
 
-/** What waits after each of the works has come in turn, with all verdicts; the device has begun a batch of the first. */
+/** Queue after each of the works has arrived in turn, with all verdicts; the device has begun a batch of the first. */
 function arrive(works: readonly Waiting[], running: Parameters<typeof judgeArrival>[3]) {
   let order: readonly Waiting[] = [];
   const verdicts: Verdict<Waiting>["kind"][] = [];
@@ -84,7 +84,7 @@ describe("a cap of requests in flight", () => {
     );
   });
 
-  it("changes nothing where it is so high that nobody meets it", () => {
+  it("changes nothing where it is too high to be reached", () => {
     fc.assert(
       fc.property(queue, (works) => {
         const lines = (caps: Pick<Line, "maxRows" | "maxInFlight">) => [capped(caps), plain];
@@ -97,7 +97,7 @@ describe("a cap of requests in flight", () => {
     );
   });
 
-  it("refuses at once, and tells when what is there will be done", () => {
+  it("refuses at once, and says when the current work will be done", () => {
     const line = capped({ maxInFlight: 2 });
     const waiting = [scriptRequest(line, "a", 1_000), scriptRequest({ ...line, joins: false }, "b", 1_000)];
     const verdict = judgeArrival(waiting, scriptRequest(line, "c", 1_000), 0, null);

@@ -42,7 +42,7 @@ function grow(child: number, rounds = 60): Genome {
   return genome;
 }
 
-/** What a genome computes, straight from its definition. */
+/** Value of a genome's node, straight from its definition. */
 function compute(genome: Genome, inputs: readonly number[], node: number): number | undefined {
   if (node < PORTS.inputs) return inputs[node]!;
   if (node === PORTS.inputs) return 1;

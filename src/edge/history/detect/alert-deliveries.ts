@@ -8,26 +8,26 @@ import type { PlannedAlert, PlannedChange } from "../../store/history/detection-
 import type { Plan } from "./plan-alerts.ts";
 import { toFoundChange } from "./shift.ts";
 
-/** The statements that tell webhooks what a plan does, for the transaction that does it. */
-export async function prepareTelling(
+/** Statements that notify webhooks of a plan, for the transaction that applies it. */
+export async function prepareAlertDeliveries(
   binding: D1Database,
   { alerts, changes }: Plan,
   nowMs: number,
 ): Promise<D1PreparedStatement[]> {
-  const told = alerts.flatMap((alert) => {
+  const due = alerts.flatMap((alert) => {
     const type = eventOf(alert);
     return type === null ? [] : [{ alert, type }];
   });
-  const stored = told.filter(({ alert }) => !alert.isNew).map(({ alert }) => alert.id);
+  const stored = due.filter(({ alert }) => !alert.isNew).map(({ alert }) => alert.id);
   const before = stored.length === 0 ? [] : await readAlerts(binding, stored);
-  return told.flatMap(({ alert, type }) => {
+  return due.flatMap(({ alert, type }) => {
     const old = before.find(({ id }) => id === alert.id);
     const shown = old === undefined ? describeNew(alert, changes) : describeAgain(alert, old);
     return [prepareDeliveries(binding, { project: alert.project, type, alert: shown, atMs: nowMs })];
   });
 }
 
-/** Null for what nobody is told of: muted alerts, and regressions that were over when they were found. */
+/** Null for alerts without an event: muted ones, and regressions that were over when they were found. */
 function eventOf({ isNew, state, before, direction }: PlannedAlert): WebhookEvent | null {
   if (state === before || before === "muted") return state === "open" && before === "muted" ? "alert.opened" : null;
   if (state === "open") return "alert.opened";
