@@ -27,19 +27,10 @@ interface KindPanel {
   readonly isLive?: boolean;
 }
 
-const KIND_PANELS: Record<JobKind, KindPanel | null> = {
+/** Kinds without one show their facts alone. */
+const KIND_PANELS: Partial<Record<JobKind, KindPanel>> = {
   benchmark: { Plot: Roofline },
-  throughput: null,
-  calibration: null,
-  tuning: null,
-  validation: null,
-  optimisation: null,
-  probe: null,
-  evaluation: null,
   training: { Plot: LearningCurve, isLive: true },
-  evolution: null,
-  consensus: null,
-  compression: null,
 };
 
 /** A benchmark's place under its device's roofs. */
@@ -76,7 +67,7 @@ export function ResultPanel(props: ResultPanelProps) {
           ))}
         </p>
       )}
-      {panel !== null && <panel.Plot {...props} />}
+      {panel !== undefined && <panel.Plot {...props} />}
       {result !== null && <ResultFacts result={result} />}
       {run !== null && run.samplesBytes !== null && (
         <SampleFigures client={client} run={run} sizeBytes={run.samplesBytes} />

@@ -59,4 +59,21 @@ export const runEcho: Workload<EchoSpec> = async ({ kind, text }, { fleet, other
 };
 `,
   },
+  {
+    box: "src/words",
+    list: "src/words/kinds/registry.ts",
+    file: "src/words/kinds/echo.ts",
+    content: `
+import type { KindWords } from "./kind.ts";
+
+export const echo: KindWords<"echo"> = {
+  kind: "echo",
+  name: ({ text }) => text,
+  parts: () => [],
+  result: ({ text }) => ({ facts: [["heard", text]] }),
+  links: () => [],
+  again: (spec) => spec,
+};
+`,
+  },
 ];

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await addPart(PROTOCOL_PART);
   lacking = [...new Set((await compile(PART_BOXES)).matchAll(/^(.+)\(\d+,\d+\): error /gm).map(([, file]) => file!))];
   for (const part of PARTS) await addPart(part);
-  complete = await compile(PART_BOXES);
+  complete = await compile([...PART_BOXES, "src/cli", "src/dashboard"]);
   const built = await run("npm", ["run", "--silent", "build:edge"]);
   if (built.code !== 0) throw new Error(built.output);
   stack = await startLocalStack({ root: project, runnerVariables: () => ({ MILLRACE_GPU: "none" }) });
@@ -114,6 +114,8 @@ describe("a job kind that is added by the recipe", () => {
     expect((await ask(`/v1/runs/${String(ended["runId"])}`)).json).toMatchObject({ jobId: id, result });
     expect(JSON.parse(await millrace("jobs", "list", "--json"))).toMatchObject([{ id, spec: { kind: "echo" } }]);
     expect(JSON.parse(await millrace("jobs", "show", id, "--json"))).toMatchObject({ id, result });
+    expect(await millrace("jobs", "list")).toMatch(/echo +hello/);
+    expect(await millrace("jobs", "show", id)).toMatch(/echo of hello[^]*heard +hello/);
   });
 
   it.each([
