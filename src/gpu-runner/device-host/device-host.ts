@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, Hardware, KernelAnnouncement } from "../../protocol/fleet/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
@@ -13,12 +11,12 @@ import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { TuningSpec } from "../../protocol/jobs/tuning.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
 import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
-import { ModelQuarantine } from "./quarantine.ts";
 import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import { callApart, timeoutOf } from "./call-apart.ts";
-import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
-import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
+import type { DeviceLogger } from "./device-child.ts";
+import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
+import { bytesOf, KeptModels, type ModelFile } from "./kept-models.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -57,40 +55,12 @@ export interface WorkOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Waits before the next life, by how many short ones went before that answered nothing. */
-const BACKOFF_MS = [0, 100, 500, 2_000, 5_000, 15_000];
-const SHORT_LIFE_MS = 5_000;
-/** A model during whose loading so many new lives ended is given up. */
-const MAX_FATAL_RELOADS = 3;
-/** Pipelines that a new life compiles before it takes calls: those that were used last. */
-const WARM_PIPELINES = 4;
-
-const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
-const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const UNLOAD = { limitMs: 60_000, limitCode: "device-lost" } as const;
-/**
- * One limit for loading and running: the call that came first, and keeps the others from being begun, is the first to
- * reach it, so none is blamed for another.
- */
-const RUN_LIMIT_MS = 30_000;
 
 /** A search ends by itself, but for a candidate that hangs. */
 export const TUNING_GRACE_MS = 120_000;
 
-/** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
-type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
-
-interface LoadedModel {
-  readonly file: ModelFile;
-  readonly threads: number;
-  fatalReloads: number;
-}
-
-/**
- * A device as the runner sees it: a child process that owns the driver, kept alive. When it dies,
- * what was pending fails with `device-lost`; a new one is started, the models are loaded again, and
- * calls that came meanwhile wait for it.
- */
+/** A device as the runner sees it: the calls that its process takes, whichever life of it answers them. */
 export class DeviceHost {
   readonly device: Device;
   readonly kernels: KernelAnnouncement[];
@@ -101,39 +71,21 @@ export class DeviceHost {
   /** What was added to the runner's environment, so that the process finds its driver. */
   readonly environment: Environment;
   readonly #options: DeviceHostOptions;
-  readonly #description: DeviceDescription;
-  /** Those that were used last, by what they are. */
-  readonly #pipelines: Map<string, UsedPipeline>;
-  readonly #models = new Map<string, LoadedModel>();
-  readonly #quarantine = new ModelQuarantine();
-  readonly #stopping = new AbortController();
-  /** The process that lives or is being made ready. */
-  #child: DeviceChild;
-  /** Settles when the current life can take calls. */
-  #ready: Promise<DeviceChild>;
-  #isDown = false;
-  #shortLives = 0;
-  #restarts = 0;
+  readonly #lives: DeviceLives;
+  readonly #models: KeptModels;
   #waiting = 0;
   #lastWork: Promise<unknown> = Promise.resolve();
 
-  private constructor(
-    options: DeviceHostOptions,
-    environment: Environment,
-    child: DeviceChild,
-    description: DeviceDescription,
-    pipelines: Map<string, UsedPipeline>,
-  ) {
+  private constructor(options: DeviceHostOptions, environment: Environment, lives: DeviceLives, models: KeptModels) {
     this.#options = options;
     this.environment = environment;
-    this.#child = child;
-    this.#ready = Promise.resolve(child);
-    this.#description = description;
-    this.#pipelines = pipelines;
-    this.device = withModels(description.device, options);
-    this.kernels = description.kernels;
-    this.kernelDigests = description.kernelDigests;
-    this.adapters = description.adapters;
+    this.#lives = lives;
+    this.#models = models;
+    const { device, kernels, kernelDigests, adapters } = lives.description;
+    this.device = withModels(device, options);
+    this.kernels = kernels;
+    this.kernelDigests = kernelDigests;
+    this.adapters = adapters;
   }
 
   /**
@@ -163,32 +115,18 @@ export class DeviceHost {
   }
 
   static async #open(options: DeviceHostOptions, environment: Environment): Promise<DeviceHost> {
-    const { deviceKey, known } = options;
-    let host: DeviceHost | null = null;
-    const onEnd = (dead: DeviceChild) => {
-      if (host !== null) host.#onEnd(dead);
-    };
-    const pipelines = new Map<string, UsedPipeline>();
-    const onUsed = (pipeline: UsedPipeline) => remember(pipelines, pipeline);
-    const child = new DeviceChild({ ...options, environment, onEnd, onUsed });
-    try {
-      const description = await child.call("describe", { deviceKey, ...(known && { known }) }, DESCRIBE);
-      host = new DeviceHost(options, environment, child, description, pipelines);
-      return host;
-    } catch (error) {
-      child.kill();
-      throw error;
-    }
+    const models = new KeptModels(options);
+    return new DeviceHost(options, environment, await DeviceLives.open({ ...options, environment }, models), models);
   }
 
   /** Process id of the current life; null while there is none. */
   get pid(): number | null {
-    return this.#child.alive ? this.#child.pid : null;
+    return this.#lives.pid;
   }
 
   /** Whether the process has died and no new one is ready yet. */
   get isDown(): boolean {
-    return this.#isDown;
+    return this.#lives.isDown;
   }
 
   /** Calls that want the device to themselves and have not ended. */
@@ -198,7 +136,7 @@ export class DeviceHost {
 
   /** How many times the process had to be started again. */
   get restarts(): number {
-    return this.#restarts;
+    return this.#lives.restarts;
   }
 
   /** Checks and times a kernel; see `work`. On the CPU, whose process serves models, it gets one of its own; see `workApart`. */
@@ -228,7 +166,7 @@ export class DeviceHost {
   ): Promise<DeviceCalls[Name]["output"]> {
     const limits = { limitMs: timeoutMs, limitCode: "kernel-timeout", endOnAbort: true, signal, onProgress } as const;
     return untilAborted(
-      this.#inTurn(() => this.#call(name, input, limits)),
+      this.#inTurn(() => this.#lives.call(name, input, limits)),
       signal,
     );
   }
@@ -257,12 +195,12 @@ export class DeviceHost {
     died: ProblemCode,
     { onProgress, onCheckpoint, signal }: WorkOptions = {},
   ): Promise<DeviceCalls[Name]["output"]> {
-    const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
+    const ended = AbortSignal.any([this.#lives.stopping, ...(signal === undefined ? [] : [signal])]);
     const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress, onCheckpoint } as const;
     const turn = this.#inTurn(async () => {
       const memoryBytes = await this.#leftBytes(ended);
       const options = { ...this.#options, environment: this.environment, memoryBytes };
-      return callApart(options, this.#description, name, input, call, died);
+      return callApart(options, this.#lives.description, name, input, call, died);
     });
     return untilAborted(turn, ended);
   }
@@ -278,12 +216,11 @@ export class DeviceHost {
     threads = 1,
     ...file
   }: { modelKey: string; threads?: number } & ModelFile): Promise<{ loadMs: number }> {
-    this.#quarantine.refuse(modelKey, Date.now());
-    const load = async () =>
-      this.#call("loadModel", { modelKey, model: await contentOf(file), threads }, this.#runLimit(modelKey));
+    this.#models.refuse(modelKey);
+    const load = () => this.#models.load(this.#lives, modelKey, { file, threads });
     // A GPU's process compiles and measures then, and a device has one piece of such work at a time.
     const loaded = await (this.#options.role === "gpu" ? this.#inTurn(load) : load());
-    this.#models.set(modelKey, { file, threads, fatalReloads: 0 });
+    this.#models.keep(modelKey, file, threads);
     return loaded;
   }
 
@@ -296,7 +233,7 @@ export class DeviceHost {
     batches: readonly (readonly Tensor[])[],
     { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
   ): Promise<number[]> {
-    const { file, threads } = this.#loaded(modelKey);
+    const { file, threads } = this.#models.find(modelKey);
     const model = await bytesOf(file);
     return this.workApart("measureMemory", { model, batches, threads }, timeoutMs, "backend-failed", options);
   }
@@ -307,14 +244,14 @@ export class DeviceHost {
     tensors: readonly Tensor[],
     { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
   ): Promise<{ loadMs: number; firstAnswerMs: number }> {
-    const { file, threads } = this.#loaded(modelKey);
+    const { file, threads } = this.#models.find(modelKey);
     const model = await bytesOf(file);
     return this.workApart("measureStart", { model, tensors, threads }, timeoutMs, "backend-failed", options);
   }
 
   async unloadModel(modelKey: string): Promise<void> {
-    this.#models.delete(modelKey);
-    await this.#call("unloadModel", { modelKey }, UNLOAD);
+    this.#models.forget(modelKey);
+    await this.#lives.call("unloadModel", { modelKey }, UNLOAD);
   }
 
   /**
@@ -326,7 +263,7 @@ export class DeviceHost {
     tensors: readonly Tensor[],
     { threads = 1, signal }: { threads?: number; signal: AbortSignal },
   ): Promise<void> {
-    const limitMs = this.#options.runLimitMs ?? RUN_LIMIT_MS;
+    const limitMs = this.#models.runLimitMs;
     const input = { model, tensors, threads };
     await this.workApart("measureStart", input, limitMs, "backend-failed", { signal }).catch((error: unknown) => {
       if (!(error instanceof ProblemError) || error.problem.code !== "kernel-timeout") throw error;
@@ -344,46 +281,32 @@ export class DeviceHost {
     tensors: readonly Tensor[],
     { requestId, signal }: { requestId: string; signal?: AbortSignal },
   ): Promise<InferenceOutcome> {
-    this.#quarantine.refuse(modelKey, Date.now());
-    return this.#call("infer", { modelKey, tensors, requestId }, { ...this.#runLimit(modelKey), signal });
+    this.#models.refuse(modelKey);
+    return this.#lives.call("infer", { modelKey, tensors, requestId }, { ...this.#models.limitOf(modelKey), signal });
   }
 
   /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
   readPool(signal: AbortSignal): Promise<PoolState["counters"]> {
-    return this.#call("readPool", null, { ...DESCRIBE, signal });
+    return this.#lives.call("readPool", null, { ...DESCRIBE, signal });
   }
 
   /** Bytes of the process in memory, as it tells them itself. */
   readResidentSet(signal: AbortSignal): Promise<number> {
-    return this.#call("readResidentSet", null, { ...DESCRIBE, signal });
+    return this.#lives.call("readResidentSet", null, { ...DESCRIBE, signal });
   }
 
   /** Ends the process for good; what is pending fails with `device-lost`. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#child.kill();
-    await this.#child.exited;
+    await this.#lives.stop();
     await this.#lastWork;
-  }
-
-  /** How a call of a model is watched: what ends the process by it counts against it. */
-  #runLimit(modelKey: string): CallOptions {
-    const onBlame = (code: ProblemCode) => this.#quarantine.note(modelKey, code, Date.now());
-    return { limitMs: this.#options.runLimitMs ?? RUN_LIMIT_MS, limitCode: "backend-failed", onBlame };
-  }
-
-  #loaded(modelKey: string): LoadedModel {
-    const loaded = this.#models.get(modelKey);
-    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
-    return loaded;
   }
 
   /** What is left of the device's memory once its process has let go of what it has not in use; undefined without a cap. */
   async #leftBytes(signal: AbortSignal): Promise<number | undefined> {
     const { role, memoryBytes } = this.#options;
-    if (role !== "gpu" || memoryBytes === undefined || this.#isDown) return memoryBytes;
+    if (role !== "gpu" || memoryBytes === undefined || this.isDown) return memoryBytes;
     // A process that dies of being asked holds nothing any more.
-    const usedBytes = await this.#call("freeIdle", null, { ...DESCRIBE, signal }).catch(() => 0);
+    const usedBytes = await this.#lives.call("freeIdle", null, { ...DESCRIBE, signal }).catch(() => 0);
     return memoryBytes - usedBytes;
   }
 
@@ -394,127 +317,9 @@ export class DeviceHost {
     this.#lastWork = turn.catch(() => {}).finally(() => this.#waiting--);
     return turn;
   }
-
-  async #call<Name extends DeviceCallName>(
-    name: Name,
-    input: DeviceCalls[Name]["input"],
-    options: CallOptions,
-  ): Promise<DeviceCalls[Name]["output"]> {
-    const child = await untilAborted(this.#ready, options.signal);
-    try {
-      return await child.call(name, input, options);
-    } finally {
-      // It has served: should it die now, it is its work that killed it, and a new one need not be held back.
-      if (child.alive) this.#shortLives = 0;
-    }
-  }
-
-  /** Replaces `#ready` before anyone learns of the death, so that whoever tries again waits for the next life. */
-  #onEnd(dead: DeviceChild): void {
-    if (dead !== this.#child || this.#stopping.signal.aborted) return;
-    const livedMs = performance.now() - dead.bornAt;
-    if (livedMs >= SHORT_LIFE_MS) this.#shortLives = 0;
-    this.#options.logger.warn({ deviceKey: this.device.key, livedMs, restarts: this.#restarts }, "device process died");
-    this.#isDown = true;
-    this.#ready = dead.exited.then(() => this.#revive());
-    this.#ready.catch(() => {});
-  }
-
-  async #revive(): Promise<DeviceChild> {
-    for (;;) {
-      const waitMs = BACKOFF_MS[Math.min(this.#shortLives++, BACKOFF_MS.length - 1)];
-      await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
-      if (this.#stopping.signal.aborted) throw new ProblemError("device-lost", "The device was stopped");
-      this.#restarts++;
-      try {
-        return await this.#startLife();
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#options.logger.error({ deviceKey: this.device.key, reason }, "device process did not start");
-      }
-    }
-  }
-
-  async #startLife(): Promise<DeviceChild> {
-    let ready = false;
-    const child = new DeviceChild({
-      ...this.#options,
-      environment: this.environment,
-      // Before it is ready, its death is an error of the calls below.
-      onEnd: (dead) => ready && this.#onEnd(dead),
-      onUsed: (pipeline) => remember(this.#pipelines, pipeline),
-    });
-    this.#child = child;
-    try {
-      await child.call("describe", { deviceKey: this.device.key, known: this.#description }, DESCRIBE);
-      await this.#warm(child);
-      for (const [modelKey, model] of this.#models) await this.#reload(child, modelKey, model);
-    } catch (error) {
-      child.kill();
-      throw error;
-    }
-    ready = true;
-    this.#isDown = false;
-    return child;
-  }
-
-  /** Compiles what the last life used before a caller has to wait for it; what kills the process is not tried twice. */
-  async #warm(child: DeviceChild): Promise<void> {
-    const pipelines = [...this.#pipelines.values()];
-    this.#pipelines.clear();
-    if (pipelines.length > 0) await child.call("warm", { pipelines }, WARM);
-  }
-
-  /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
-  async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
-    try {
-      const { file, threads } = model;
-      await child.call("loadModel", { modelKey, model: await contentOf(file), threads }, this.#runLimit(modelKey));
-      model.fatalReloads = 0;
-    } catch (error) {
-      if (!child.alive) model.fatalReloads++;
-      if (child.alive || model.fatalReloads >= MAX_FATAL_RELOADS) {
-        this.#models.delete(modelKey);
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#options.logger.error({ deviceKey: this.device.key, modelKey, reason }, "model is given up");
-      }
-      if (!child.alive) throw error;
-    }
-  }
 }
 
 function withModels(device: Device, { role, models = "off" }: Pick<DeviceHostOptions, "role" | "models">): Device {
   const serves = role === "gpu" && (models === "on" || (models === "auto" && !device.software));
   return serves ? { ...device, servesModels: true } : device;
-}
-
-async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
-  return "path" in file ? file.path : file.read();
-}
-
-async function bytesOf(file: ModelFile): Promise<Uint8Array> {
-  return "path" in file ? readFile(file.path) : file.read();
-}
-
-/** Keeps the pipelines that were used last. */
-function remember(pipelines: Map<string, UsedPipeline>, pipeline: UsedPipeline): void {
-  const key = JSON.stringify(pipeline);
-  pipelines.delete(key);
-  pipelines.set(key, pipeline);
-  const oldest = pipelines.keys().next();
-  if (pipelines.size > WARM_PIPELINES && !oldest.done) pipelines.delete(oldest.value);
-}
-
-/** The promise's outcome, or `cancelled` as soon as the signal is aborted. */
-async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return promise;
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(new ProblemError("cancelled", "The call was cancelled"));
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -1,0 +1,180 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
+import { type CallOptions, type ChildOptions, DeviceChild } from "./device-child.ts";
+import type { KeptModels } from "./kept-models.ts";
+import * as machine from "./life-machine.ts";
+import type { DeviceCallName, DeviceCalls, DeviceDescription } from "./messages.ts";
+
+export const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
+const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
+
+export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {
+  /** Facts about a device that cannot describe itself. */
+  readonly known?: DeviceDescription;
+}
+
+/**
+ * A device's process, kept alive: when it dies, what was pending fails with `device-lost`; a new one is started, the
+ * models are loaded again, and calls that came meanwhile wait for it.
+ */
+export class DeviceLives {
+  readonly description: DeviceDescription;
+  readonly #options: LivesOptions;
+  readonly #models: KeptModels;
+  readonly #stopping = new AbortController();
+  #pipelines: readonly UsedPipeline[] = [];
+  #lives = machine.FIRST_LIFE;
+  /** The process that lives or is being made ready. */
+  #child: DeviceChild;
+  /** Settles when the current life can take calls. */
+  #ready: Promise<DeviceChild>;
+
+  private constructor(
+    options: LivesOptions,
+    models: KeptModels,
+    { child, description }: { readonly child: DeviceChild; readonly description: DeviceDescription },
+  ) {
+    this.#options = options;
+    this.#models = models;
+    this.#child = child;
+    this.#ready = Promise.resolve(child);
+    this.description = description;
+  }
+
+  /** Starts the first life. Fails with its problem where it describes no device. */
+  static async open(options: LivesOptions, models: KeptModels): Promise<DeviceLives> {
+    const { deviceKey, known } = options;
+    let lives: DeviceLives | null = null;
+    const child = new DeviceChild({
+      ...options,
+      onEnd: (dead) => {
+        if (lives !== null) lives.#onEnd(dead);
+      },
+      onUsed: (pipeline) => {
+        if (lives !== null) lives.#remember(pipeline);
+      },
+    });
+    try {
+      const description = await child.call("describe", { deviceKey, ...(known && { known }) }, DESCRIBE);
+      lives = new DeviceLives(options, models, { child, description });
+      return lives;
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
+  }
+
+  /** Process id of the current life; null while there is none. */
+  get pid(): number | null {
+    return this.#child.alive ? this.#child.pid : null;
+  }
+
+  get isDown(): boolean {
+    return this.#lives.isDown;
+  }
+
+  get restarts(): number {
+    return this.#lives.restarts;
+  }
+
+  /** Aborted once the process is stopped for good. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  async call<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    options: CallOptions,
+  ): Promise<DeviceCalls[Name]["output"]> {
+    const child = await untilAborted(this.#ready, options.signal);
+    try {
+      return await child.call(name, input, options);
+    } finally {
+      if (child.alive) this.#lives = machine.noteServed(this.#lives);
+    }
+  }
+
+  /** Ends the process for good; what is pending fails with `device-lost`. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#child.kill();
+    await this.#child.exited;
+  }
+
+  #remember(pipeline: UsedPipeline): void {
+    this.#pipelines = machine.rememberUsed(this.#pipelines, pipeline);
+  }
+
+  /** Replaces `#ready` before anyone learns of the death, so that a second attempt waits for the next life. */
+  #onEnd(dead: DeviceChild): void {
+    if (dead !== this.#child || this.#stopping.signal.aborted) return;
+    const { deviceKey, logger } = this.#options;
+    const livedMs = performance.now() - dead.bornAt;
+    logger.warn({ deviceKey, livedMs, restarts: this.restarts }, "device process died");
+    this.#lives = machine.noteDeath(this.#lives, livedMs);
+    this.#ready = dead.exited.then(() => this.#revive());
+    this.#ready.catch(() => {});
+  }
+
+  async #revive(): Promise<DeviceChild> {
+    for (;;) {
+      const { waitMs, lives } = machine.planLife(this.#lives);
+      this.#lives = lives;
+      await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      if (this.#stopping.signal.aborted) throw new ProblemError("device-lost", "The device was stopped");
+      this.#lives = machine.noteStart(this.#lives);
+      try {
+        return await this.#startLife();
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#options.logger.error({ deviceKey: this.#options.deviceKey, reason }, "device process did not start");
+      }
+    }
+  }
+
+  async #startLife(): Promise<DeviceChild> {
+    let ready = false;
+    const child = new DeviceChild({
+      ...this.#options,
+      // Before it is ready, its death is an error of the calls below.
+      onEnd: (dead) => ready && this.#onEnd(dead),
+      onUsed: (pipeline) => this.#remember(pipeline),
+    });
+    this.#child = child;
+    try {
+      const { deviceKey } = this.#options;
+      await child.call("describe", { deviceKey, known: this.description }, DESCRIBE);
+      await this.#warm(child);
+      await this.#models.reloadAll(child);
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
+    ready = true;
+    this.#lives = machine.noteReady(this.#lives);
+    return child;
+  }
+
+  /** Compiles what the last life used before a caller has to wait for it; what kills the process is not tried twice. */
+  async #warm(child: DeviceChild): Promise<void> {
+    const pipelines = this.#pipelines;
+    this.#pipelines = [];
+    if (pipelines.length > 0) await child.call("warm", { pipelines }, WARM);
+  }
+}
+
+/** The promise's outcome, or `cancelled` as soon as the signal is aborted. */
+export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return promise;
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(new ProblemError("cancelled", "The call was cancelled"));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,106 @@
+import { readFile } from "node:fs/promises";
+import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
+import type { CallOptions, DeviceChild, DeviceLogger } from "./device-child.ts";
+import { judgeReload } from "./life-machine.ts";
+import { ModelQuarantine } from "./quarantine.ts";
+
+/**
+ * One limit for loading and running: the call that came first, and keeps the others from being begun, is the first to
+ * reach it, so none is blamed for another.
+ */
+const RUN_LIMIT_MS = 30_000;
+
+/** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
+export type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
+
+interface LoadedModel {
+  readonly file: ModelFile;
+  readonly threads: number;
+  fatalReloads: number;
+}
+
+interface KeptModelsOptions {
+  readonly deviceKey: string;
+  readonly runLimitMs?: number;
+  readonly logger: DeviceLogger;
+}
+
+/** The models of a device, which every life of its process loads, and the quarantine of those that end it. */
+export class KeptModels {
+  /** How long one run of a model, or loading it, may take. */
+  readonly runLimitMs: number;
+  readonly #deviceKey: string;
+  readonly #logger: DeviceLogger;
+  readonly #models = new Map<string, LoadedModel>();
+  readonly #quarantine = new ModelQuarantine();
+
+  constructor({ deviceKey, runLimitMs = RUN_LIMIT_MS, logger }: KeptModelsOptions) {
+    this.#deviceKey = deviceKey;
+    this.runLimitMs = runLimitMs;
+    this.#logger = logger;
+  }
+
+  keep(modelKey: string, file: ModelFile, threads: number): void {
+    this.#models.set(modelKey, { file, threads, fatalReloads: 0 });
+  }
+
+  forget(modelKey: string): void {
+    this.#models.delete(modelKey);
+  }
+
+  /** Fails with `not-found` where the model is not loaded. */
+  find(modelKey: string): Readonly<LoadedModel> {
+    const loaded = this.#models.get(modelKey);
+    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    return loaded;
+  }
+
+  /** Fails with `model-quarantined` where the model ended the process too often. */
+  refuse(modelKey: string): void {
+    this.#quarantine.refuse(modelKey, Date.now());
+  }
+
+  /** How a call of a model is watched: where it ends the process, that counts against the model. */
+  limitOf(modelKey: string): CallOptions {
+    const onBlame = (code: ProblemCode) => this.#quarantine.note(modelKey, code, Date.now());
+    return { limitMs: this.runLimitMs, limitCode: "backend-failed", onBlame };
+  }
+
+  async load(
+    child: Pick<DeviceChild, "call">,
+    modelKey: string,
+    { file, threads }: Pick<LoadedModel, "file" | "threads">,
+  ) {
+    const input = { modelKey, model: await contentOf(file), threads };
+    return child.call("loadModel", input, this.limitOf(modelKey));
+  }
+
+  async reloadAll(child: DeviceChild): Promise<void> {
+    for (const [modelKey, model] of this.#models) await this.#reload(child, modelKey, model);
+  }
+
+  /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
+  async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
+    try {
+      await this.load(child, modelKey, model);
+      model.fatalReloads = 0;
+    } catch (error) {
+      const { fatalReloads, isGivenUp } = judgeReload(model.fatalReloads, child.alive);
+      model.fatalReloads = fatalReloads;
+      if (isGivenUp) {
+        this.#models.delete(modelKey);
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#logger.error({ deviceKey: this.#deviceKey, modelKey, reason }, "model is given up");
+      }
+      if (!child.alive) throw error;
+    }
+  }
+}
+
+async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
+  return "path" in file ? file.path : file.read();
+}
+
+export async function bytesOf(file: ModelFile): Promise<Uint8Array> {
+  return "path" in file ? readFile(file.path) : file.read();
+}
