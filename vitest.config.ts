@@ -82,7 +82,8 @@ export default defineConfig({
       },
       { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },
       { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts", "test/fuzz/http/**/*.test.ts"] } },
-      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"] } },
+      // Files that follow each other in a worker share its stack and its browser.
+      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"], isolate: false } },
       // The client in other runtimes, which `npm run test:runtimes` installs.
       { test: { ...builtEdge, name: "runtimes", include: ["test/runtimes/**/*.test.ts"] } },
       // Needs a real GPU: `npm run test:device`.

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
@@ -8,7 +8,7 @@ import { createId } from "../../src/protocol/wire/id.ts";
 import { JobEvent, type JobSpec } from "../../src/protocol/jobs/job.ts";
 import type { LocalStack } from "../e2e/local-stack.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 const JOB_MS = 90_000;
 
@@ -16,8 +16,8 @@ let site: StackPage;
 let stack: LocalStack;
 let client: Client;
 
-beforeAll(async () => {
-  site = await startStackPage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: true });
   stack = site.stack;
   client = createClient({ baseUrl: stack.baseUrl, key: stack.adminKey });
   // The last, since the page begins with what was measured last.

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { KernelInput, type SubmittedKernel } from "../../src/protocol/kernels/submitted-kernel.ts";
 import { type LocalStack, waitFor, waitForJob } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 const LIVE_MS = 90_000;
 const kernels = join(import.meta.dirname, "../../kernels");
@@ -20,8 +20,8 @@ let stack: LocalStack;
 let rival: SubmittedKernel;
 let wrong: SubmittedKernel;
 
-beforeAll(async () => {
-  site = await startStackPage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: true });
   stack = site.stack;
   await finish({ kind: "tuning", kernel: "triad", shape: { n: 4_096 }, budgetMs: 5_000 });
   await finish({ kind: "tuning", kernel: "gemm", shape: { m: 64, n: 64, k: 64 }, budgetMs: 5_000 });
