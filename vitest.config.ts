@@ -75,6 +75,7 @@ export default defineConfig({
         test: {
           ...everyCore,
           name: "edge",
+          isolate: false,
           include: ["test/edge/**/*.test.ts"],
           setupFiles: ["./test/edge/apply-migrations.ts"],
           testTimeout: 30_000,
