@@ -2,7 +2,9 @@ import path from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-const node = { environment: "node" } as const;
+/** A poll may take this long on a busy machine; one second, the default, is too short. */
+const patient = { expect: { poll: { timeout: 30_000 } } } as const;
+const node = { environment: "node", ...patient } as const;
 /** Every core: the main process has little to do once the files are handed out. */
 const everyCore = { maxWorkers: "100%" } as const;
 /**
@@ -74,6 +76,7 @@ export default defineConfig({
         ],
         test: {
           ...everyCore,
+          ...patient,
           name: "edge",
           isolate: false,
           include: ["test/edge/**/*.test.ts"],
