@@ -2,7 +2,9 @@ import path from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-const node = { environment: "node" } as const;
+/** A poll may take this long on a busy machine; one second, the default, is too short. */
+const patient = { expect: { poll: { timeout: 30_000 } } } as const;
+const node = { environment: "node", ...patient } as const;
 /** Every core: the main process has little to do once the files are handed out. */
 const everyCore = { maxWorkers: "100%" } as const;
 /**
@@ -74,7 +76,9 @@ export default defineConfig({
         ],
         test: {
           ...everyCore,
+          ...patient,
           name: "edge",
+          isolate: false,
           include: ["test/edge/**/*.test.ts"],
           setupFiles: ["./test/edge/apply-migrations.ts"],
           testTimeout: 30_000,
@@ -82,7 +86,8 @@ export default defineConfig({
       },
       { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },
       { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts", "test/fuzz/http/**/*.test.ts"] } },
-      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"] } },
+      // Files that follow each other in a worker share its stack and its browser.
+      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"], isolate: false } },
       // The client in other runtimes, which `npm run test:runtimes` installs.
       { test: { ...builtEdge, name: "runtimes", include: ["test/runtimes/**/*.test.ts"] } },
       // Needs a real GPU: `npm run test:device`.

@@ -1,24 +1,20 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import type { ElitePage, StoredArchive } from "../../src/protocol/policies/archive.ts";
-import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
-let edge: EdgePage;
-let watched: WatchedPage;
+let site: StackPage;
 
-/** The page of a real edge; what a training would have to leave is answered by a sample. */
-beforeAll(async () => {
-  edge = await startEdgePage();
+/** An archive that a training would leave is a sample. */
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: false });
 });
 
-afterAll(() => edge?.stop());
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
 const SIZE = 50;
 
@@ -48,26 +44,19 @@ const archive: StoredArchive = {
   prunedFrom: null,
 };
 
-type Options = Parameters<typeof openWatchedPage>[2] & { readonly empty?: boolean };
+const openView = (options: ViewOptions = {}) => site.openView("view=archives", options);
 
-async function openView({ empty = false, ...options }: Options = {}): Promise<Page> {
-  watched = await openWatchedPage(edge.browser, edge.url, options);
-  const { page } = watched;
-  if (!empty) {
-    await page.route("**/v1/archives?*", (route) => route.fulfill({ json: { items: [archive], nextCursor: null } }));
-    await page.route(`**/v1/archives/${archive.id}`, (route) => route.fulfill({ json: archive }));
-    await page.route("**/elites?*", (route) => route.fulfill({ json: { items, nextCursor: null } }));
-  }
-  await page.goto(`/#key=${edge.adminKey}&view=archives`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
+async function answerArchive(page: Page): Promise<void> {
+  await page.route("**/v1/archives?*", (route) => route.fulfill({ json: { items: [archive], nextCursor: null } }));
+  await page.route(`**/v1/archives/${archive.id}`, (route) => route.fulfill({ json: archive }));
+  await page.route("**/elites?*", (route) => route.fulfill({ json: { items, nextCursor: null } }));
 }
 
-const findings = () => [...watched.complaints, ...watched.strangers];
+const findings = () => site.findings();
 
 describe("the view of archives", () => {
   it("tells how to begin while there is none", async () => {
-    const page = await openView({ empty: true });
+    const page = await openView();
     await page.getByText("No search has left an archive yet.").waitFor();
     await keepScreenshots(page, "archives-empty");
     expect(await seriousFindings(page)).toEqual([]);
@@ -75,7 +64,7 @@ describe("the view of archives", () => {
   });
 
   it.each(["light", "dark"] as const)("tells cells by pointer and by keys, in %s", async (colorScheme) => {
-    const page = await openView({ colorScheme });
+    const page = await openView({ colorScheme, prepare: answerArchive });
     const map = page.getByRole("application", { name: /^Fitness of \d+ elites of arm/ });
     await map.waitFor();
     const box = (await map.boundingBox())!;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { openReplay } from "../../src/dashboard/evaluations/replay.ts";
 import { formatNumber } from "../../src/words/numbers.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
@@ -9,17 +9,17 @@ import type { Job, JobInput } from "../../src/protocol/jobs/job.ts";
 import type { LocalStack } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 /** Jobs that take seconds, on a machine that may have much else to do. */
 const ENDED_MS = 240_000;
-vi.setConfig({ testTimeout: 300_000 });
+const PATIENT = { timeout: 300_000 };
 
 let site: StackPage;
 let stack: LocalStack;
 
-beforeAll(async () => {
-  site = await startStackPage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: true });
   stack = site.stack;
 }, 300_000);
 
@@ -59,7 +59,7 @@ describe("before anything was evaluated", () => {
   });
 });
 
-describe("an evaluation", () => {
+describe("an evaluation", PATIENT, () => {
   let recorded: Job;
   beforeAll(async () => {
     const content = new Uint8Array(await readFile(new URL("../../models/cartpole/cartpole.onnx", import.meta.url)));
@@ -168,7 +168,7 @@ describe("an evaluation", () => {
   });
 });
 
-describe("a training", () => {
+describe("a training", PATIENT, () => {
   const curveOf = (page: Page) => page.getByRole("img", { name: /^Returns of a training in / });
   const pointsOf = async (page: Page) =>
     Number(/over (\d+) points/.exec((await curveOf(page).getAttribute("aria-label")) ?? "")?.[1]);

@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { writeSpan } from "../../src/dashboard/history/time-span.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { plantPoints } from "../../bench/page/plant-points.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 const POINTS = 100_000;
 const GAP_S = 60;
@@ -14,34 +13,26 @@ const SPIKE = 77_777;
 const SPIKE_MS = 500;
 const LOADED_MS = 90_000;
 
-let edge: EdgePage;
+let site: StackPage;
 let seriesId: string;
-let watched: WatchedPage;
 /** Of the first point. */
 let startS: number;
 
-beforeAll(async () => {
-  edge = await startEdgePage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: false });
   startS = Math.floor(Date.now() / 1_000) - GAP_S * POINTS;
   // Without order from one to the next, so that no change is found and marked.
   const noiseAt = (place: number) => ((place * 2_654_435_761) % 2 ** 32) / 2 ** 32;
   const valuesOf = (place: number) => [place === SPIKE ? SPIKE_MS : 10 + noiseAt(place)];
-  seriesId = await plantPoints(edge.client, { subject: "steady", points: POINTS, startS, gapS: GAP_S, valuesOf });
+  seriesId = await plantPoints(site.stack.client, { subject: "steady", points: POINTS, startS, gapS: GAP_S, valuesOf });
 });
 
-afterAll(() => edge?.stop());
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
-async function openSeries(hash = "", options: Parameters<typeof openWatchedPage>[2] = {}): Promise<Page> {
-  watched = await openWatchedPage(edge.browser, edge.url, options);
-  const { page } = watched;
-  await page.goto(`/#key=${edge.adminKey}&view=history&series=${seriesId}${hash}`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
-}
+const openSeries = (hash = "", options: ViewOptions = {}) =>
+  site.openView(`view=history&series=${seriesId}${hash}`, options);
 
 const plotOf = (page: Page) =>
   page.getByRole("application", { name: `Every point of wallMs of steady, ${POINTS} of them` });
@@ -52,7 +43,7 @@ async function spanOf(page: Page): Promise<readonly [number, number]> {
   const [from = "", to = ""] = (new URLSearchParams(hash).get("span") ?? "").split("/");
   return [Date.parse(from) / 1_000, Date.parse(to) / 1_000];
 }
-const findings = () => [...watched.complaints, ...watched.strangers];
+const findings = () => site.findings();
 
 describe("every point of a series", () => {
   it("is loaded when it is asked for, all hundred thousand of them, and what stands out is drawn", async () => {
@@ -163,7 +154,7 @@ describe("points of a window", () => {
       expect(download.suggestedFilename()).toBe(`steady-wallMs.${name.toLowerCase()}`);
       return readFile((await download.path()) ?? "");
     };
-    const { points } = await edge.client.call(endpoints.listPoints, {
+    const { points } = await site.stack.client.call(endpoints.listPoints, {
       query: { series: seriesId, from: new Date(Date.now() - 86_400_000).toISOString(), step: "5m" },
     });
     const [head, ...rows] = (await save("CSV")).toString().trim().split(/\r?\n/);

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { KernelInput, type SubmittedKernel } from "../../src/protocol/kernels/submitted-kernel.ts";
 import { type LocalStack, waitFor, waitForJob } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 const LIVE_MS = 90_000;
 const kernels = join(import.meta.dirname, "../../kernels");
@@ -20,8 +20,8 @@ let stack: LocalStack;
 let rival: SubmittedKernel;
 let wrong: SubmittedKernel;
 
-beforeAll(async () => {
-  site = await startStackPage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: true });
   stack = site.stack;
   await finish({ kind: "tuning", kernel: "triad", shape: { n: 4_096 }, budgetMs: 5_000 });
   await finish({ kind: "tuning", kernel: "gemm", shape: { m: 64, n: 64, k: 64 }, budgetMs: 5_000 });
@@ -50,10 +50,10 @@ async function createJob(
 }
 
 /** Submits a kernel and waits for its check. */
-async function submit(body: KernelInput): Promise<SubmittedKernel> {
-  const { id } = await stack.client.call(endpoints.submitKernel, { body });
+async function submit(body: KernelInput, client = stack.client): Promise<SubmittedKernel> {
+  const { id } = await client.call(endpoints.submitKernel, { body });
   return waitFor(`${body.name} to be checked`, async () => {
-    const kernel = await stack.client.call(endpoints.getKernel, { params: { id } });
+    const kernel = await client.call(endpoints.getKernel, { params: { id } });
     return kernel.state === "unchecked" ? undefined : kernel;
   });
 }
@@ -207,7 +207,8 @@ describe("one kernel", () => {
     await site.closePage();
 
     const theirs = createClient({ baseUrl: stack.baseUrl, key: made.secret });
-    const own = await theirs.call(endpoints.submitKernel, { body: { ...textbook, name: "short-lived" } });
+    // Checked, so that no event of its job has the page read it again once it is gone.
+    const own = await submit({ ...textbook, name: "short-lived" }, theirs);
     const again = await openView(`&kernel=${own.id}`, {}, made.secret);
     await again.getByRole("button", { name: "Delete the kernel short-lived" }).click();
     await again.getByRole("button", { name: "Yes, delete" }).click();

@@ -1,35 +1,33 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
+import type { Client } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { drawPlot } from "../../src/edge/plots/draw-plot.ts";
 import { tradePlot } from "../../src/edge/models/sweep/sweep-plots.ts";
 import { weighVariants } from "../../src/edge/models/sweep/weigh-variants.ts";
 import { ModelPage, ModelVariant, type Placement } from "../../src/protocol/models/model.ts";
 import { PlotLook } from "../../src/protocol/models/plot-endpoints.ts";
-import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 const fileOf = (name: string) => ({
   mediaType: "application/octet-stream",
   content: new Uint8Array(readFileSync(join(import.meta.dirname, `../../models/${name}/${name}.onnx`))),
 });
 
-let edge: EdgePage;
-let watched: WatchedPage;
+let site: StackPage;
+let client: Client;
 
-beforeAll(async () => {
-  edge = await startEdgePage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: false });
+  client = site.stack.client;
 });
 
-afterAll(() => edge?.stop());
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
 /** Where a runner would have measured a model, with the times given in milliseconds. */
 function placed(modelVersionId: string, p50: number, changes: Partial<Placement>): Placement {
@@ -75,15 +73,9 @@ const int8 = ModelVariant.parse({
   createdAt: "2026-11-22T07:00:00.000Z",
 });
 
-async function openView(options: Parameters<typeof openWatchedPage>[2] = {}, hash = ""): Promise<Page> {
-  watched = await openWatchedPage(edge.browser, edge.url, options);
-  const { page } = watched;
-  await page.goto(`/#key=${edge.adminKey}&view=models${hash}`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
-}
+const openView = (options: ViewOptions = {}) => site.openView("view=models", options);
 
-const findings = () => [...watched.complaints, ...watched.strangers];
+const findings = () => site.findings();
 
 describe("the view of models", () => {
   it("tells how to begin while there is none", async () => {
@@ -100,8 +92,7 @@ describe("the view of models", () => {
     ["dark", 1280],
     ["light", 390],
   ] as const)("shows a graph, its variants and its latency, in %s at %d pixels", async (colorScheme, width) => {
-    const upload = (name: string) =>
-      edge.client.call(endpoints.uploadModel, { query: { name }, rawBody: fileOf(name) });
+    const upload = (name: string) => client.call(endpoints.uploadModel, { query: { name }, rawBody: fileOf(name) });
     const { version } = await upload("lenet5");
     await upload("cartpole");
     const items = [
@@ -151,14 +142,13 @@ describe("the view of models", () => {
   });
 
   it("leads to the job that makes a variant", async () => {
-    await edge.client.call(endpoints.uploadModel, { query: { name: "cartpole" }, rawBody: fileOf("cartpole") });
-    const { id } = await edge.client.call(endpoints.createVariant, {
+    await client.call(endpoints.uploadModel, { query: { name: "cartpole" }, rawBody: fileOf("cartpole") });
+    const { id } = await client.call(endpoints.createVariant, {
       params: { model: "cartpole" },
       body: { recipe: { method: "fp16" } },
     });
-    watched = await openWatchedPage(edge.browser, edge.url, {});
-    const { page } = watched;
-    await page.goto(`/#key=${edge.adminKey}&view=jobs&job=${id}`);
+    const page = await site.openPage();
+    await page.goto(`/#key=${site.stack.adminKey}&view=jobs&job=${id}`);
     await page.getByRole("heading", { name: "compression cartpole@1" }).waitFor();
     await page.getByRole("status").filter({ hasText: "queued" }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);

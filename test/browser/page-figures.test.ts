@@ -2,11 +2,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, expect } from "vitest";
 import { VIEWS } from "../../src/dashboard/ui/page-address.ts";
-import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { plantPoints } from "../../bench/page/plant-points.ts";
-import { openWatchedPage } from "./watched-page.ts";
+import { it, openTenantPage, type StackPage } from "./stack-page.ts";
 
 /** How many times slower the page's processor is made. */
 const SLOW_DOWN = 4;
@@ -24,65 +23,61 @@ interface PageFigures {
   readonly layoutShift: number;
 }
 
-let edge: EdgePage;
+let site: StackPage;
 
-beforeAll(async () => {
-  edge = await startEdgePage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: false });
   const valuesOf = (place: number) => [10 + (place % 100) / 100];
   const [points, gapS] = [2_000, 60];
   const startS = Date.now() / 1_000 - points * gapS;
-  await plantPoints(edge.client, { subject: "steady", points, startS, gapS, valuesOf });
+  await plantPoints(site.stack.client, { subject: "steady", points, startS, gapS, valuesOf });
 });
 
-afterAll(() => edge?.stop());
+afterAll(() => site?.stop());
 
-async function openSlowPage() {
-  const watched = await openWatchedPage(edge.browser, edge.url);
-  const session = await watched.page.context().newCDPSession(watched.page);
+afterEach(() => site?.closePage());
+
+async function openSlowPage(): Promise<Page> {
+  const page = await site.openPage();
+  const session = await page.context().newCDPSession(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: SLOW_DOWN });
-  await watched.page.addInitScript(watchPage);
-  return watched;
+  await page.addInitScript(watchPage);
+  return page;
 }
+
+const goTo = (page: Page, view: string) => page.goto(`/#key=${site.stack.adminKey}&view=${view}`);
 
 it("every view is there without a shift; its times under a slow processor are written down", async () => {
   const figures: Record<string, PageFigures> = {};
   for (const view of VIEWS) {
-    const watched = await openSlowPage();
-    try {
-      await watched.page.goto(`/#key=${edge.adminKey}&view=${view}`);
-      await waitForView(watched.page);
-      figures[view] = await watched.page.evaluate(readFigures);
-      expect(figures[view].firstContentfulPaintMs, view).toBeGreaterThan(0);
-      expect(figures[view].layoutShift, view).toBeLessThan(NO_SHIFT);
-    } finally {
-      await watched.close();
-    }
+    const page = await openSlowPage();
+    await goTo(page, view);
+    await waitForView(page);
+    figures[view] = await page.evaluate(readFigures);
+    expect(figures[view].firstContentfulPaintMs, view).toBeGreaterThan(0);
+    expect(figures[view].layoutShift, view).toBeLessThan(NO_SHIFT);
+    await site.closePage();
   }
   await keep("views", figures);
 }, 300_000);
 
 it("interactions are answered; how long the slowest took is written down", async () => {
-  const watched = await openSlowPage();
-  const { page } = watched;
-  try {
-    await page.goto(`/#key=${edge.adminKey}&view=history`);
-    await waitForView(page);
-    await page.getByRole("radio", { name: "7 d" }).focus();
-    for (const key of ["ArrowLeft", "ArrowLeft", "ArrowRight"]) await page.keyboard.press(key);
-    await page.getByText("Latest points as a table").click();
-    await page.getByRole("button", { name: /^Load [\d,]+ points$/ }).click();
-    const plot = page.getByRole("application", { name: /^Every point / });
-    await plot.focus();
-    for (const key of ["+", "+", "ArrowLeft", "ArrowRight", "0"]) await page.keyboard.press(key);
-    await page.getByRole("link", { name: "Jobs", exact: true }).click();
-    await waitForView(page);
-    // What took less than 16 ms is not told by any browser: of the slowest there is always one.
-    await expect.poll(() => page.evaluate(readInteractions), { timeout: 30_000 }).not.toEqual([]);
-    const durations = (await page.evaluate(readInteractions)).toSorted((a, b) => b - a);
-    await keep("interactions", { told: durations.length, slowestMs: durations[0] });
-  } finally {
-    await watched.close();
-  }
+  const page = await openSlowPage();
+  await goTo(page, "history");
+  await waitForView(page);
+  await page.getByRole("radio", { name: "7 d" }).focus();
+  for (const key of ["ArrowLeft", "ArrowLeft", "ArrowRight"]) await page.keyboard.press(key);
+  await page.getByText("Latest points as a table").click();
+  await page.getByRole("button", { name: /^Load [\d,]+ points$/ }).click();
+  const plot = page.getByRole("application", { name: /^Every point / });
+  await plot.focus();
+  for (const key of ["+", "+", "ArrowLeft", "ArrowRight", "0"]) await page.keyboard.press(key);
+  await page.getByRole("link", { name: "Jobs", exact: true }).click();
+  await waitForView(page);
+  // What took less than 16 ms is not told by any browser: of the slowest there is always one.
+  await expect.poll(() => page.evaluate(readInteractions)).not.toEqual([]);
+  const durations = (await page.evaluate(readInteractions)).toSorted((a, b) => b - a);
+  await keep("interactions", { told: durations.length, slowestMs: durations[0] });
 }, 120_000);
 
 it("each view is under 150 KB compressed, all told, where it is the first", async () => {
@@ -102,8 +97,7 @@ it("each view is under 150 KB compressed, all told, where it is the first", asyn
 
 /** Compressed bytes of each file of the page that a view takes, with nothing kept from before. */
 async function loadCold(view: string): Promise<Map<string, number>> {
-  const watched = await openWatchedPage(edge.browser, edge.url);
-  const { page } = watched;
+  const page = await site.openPage();
   const sizes = new Map<string, Promise<number>>();
   page.on("response", (response) => {
     const { pathname } = new URL(response.url());
@@ -113,14 +107,12 @@ async function loadCold(view: string): Promise<Map<string, number>> {
       response.body().then((body) => gzipSync(body).length),
     );
   });
-  try {
-    await page.goto(`/#key=${edge.adminKey}&view=${view}`);
-    await waitForView(page);
-    expect(watched.complaints).toEqual([]);
-    return new Map(await Promise.all([...sizes].map(async ([pathname, size]) => [pathname, await size] as const)));
-  } finally {
-    await watched.close();
-  }
+  await goTo(page, view);
+  await waitForView(page);
+  expect(site.findings()).toEqual([]);
+  const loaded = await Promise.all([...sizes].map(async ([pathname, size]) => [pathname, await size] as const));
+  await site.closePage();
+  return new Map(loaded);
 }
 
 /** Until the view has its content, and says of no part that it is being read. */

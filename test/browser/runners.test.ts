@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, vi } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { JobEvent } from "../../src/protocol/jobs/job.ts";
 import { ProblemError } from "../../src/protocol/wire/problem.ts";
 import type { LocalStack } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
+import { it, openOperatorPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** The first calibration on a busy machine takes its time. */
@@ -18,8 +18,8 @@ let site: StackPage;
 let stack: LocalStack;
 let readKey: string;
 
-beforeAll(async () => {
-  site = await startStackPage();
+it.beforeAll(async ({ shared }) => {
+  site = openOperatorPage(shared);
   stack = site.stack;
   const { client } = stack;
   readKey = (await client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;
@@ -35,7 +35,14 @@ beforeAll(async () => {
   for await (const { data } of events) if (data.type === "failed") throw new Error(data.detail ?? "the job failed");
 }, 300_000);
 
-afterAll(() => site?.stop());
+/** A runner that a failed test has left draining or shared would hold up the files that follow. */
+afterAll(async () => {
+  if (site === undefined) return;
+  const params = { id: stack.runnerId };
+  await stack.client.call(endpoints.resumeRunner, { params });
+  await stack.client.call(endpoints.unshareRunner, { params });
+  await site.stop();
+});
 
 afterEach(() => site?.closePage());
 

@@ -1,38 +1,88 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { it as base } from "vitest";
+import { createClient } from "../../src/client/client.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type LocalStack, startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
-export type ViewOptions = BrowserContextOptions & { readonly key?: string };
+/** One stack with its runner and one browser: the files of a worker share them, one file at a time. */
+interface Shared {
+  readonly stack: LocalStack;
+  readonly browser: Browser;
+}
 
-/** A local stack with its runner, and a browser that has one page of it open at a time. */
+/** For `it.beforeAll(async ({ shared }) => …)` of a file. */
+// oxlint-disable-next-line no-empty-pattern -- vitest reads the parameters to find what a fixture needs
+export const it = base.extend("shared", { scope: "worker" }, async ({}, { onCleanup }): Promise<Shared> => {
+  const [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  onCleanup(async () => {
+    await browser.close();
+    await stack.stop();
+  });
+  return { stack, browser };
+});
+
+export interface ViewOptions extends BrowserContextOptions {
+  readonly key?: string;
+  /** Before the page goes anywhere: routes that answer in the edge's place. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** The page of one project, one page at a time. */
 export interface StackPage {
+  /** The shared one; its admin key and client are of the project. */
   readonly stack: LocalStack;
   /** Opens a page of a session of its own, which is nowhere yet. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
   /** Opens it at a fragment such as `view=jobs`, by the admin's key or another, and waits until it is live. */
   openView(fragment: string, options?: ViewOptions): Promise<Page>;
   /**
-   * What the open page complained of, and whom it called; nothing is right. A request that was refused with one of these
-   * states is told by the browser, too.
+   * Complaints of the open page, and origins that it called; none is right. A request that was refused with one of
+   * these states is a complaint of the browser, too.
    */
   findings(refused?: readonly number[]): string[];
   closePage(): Promise<void>;
+  /** Closes the page, and the project unless it is the operator's. */
   stop(): Promise<void>;
 }
 
-export async function startStackPage(): Promise<StackPage> {
-  const [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+/** The page of the operator's project, which owns the runner. A file must leave the runner online and unshared. */
+export function openOperatorPage({ stack, browser }: Shared): StackPage {
+  return openProjectPage(stack, browser);
+}
+
+/** The page of a new and empty project; with `lend`, the stack's runner works for it until the page is stopped. */
+export async function openTenantPage({ stack, browser }: Shared, { lend }: { lend: boolean }): Promise<StackPage> {
+  const { baseUrl, client, runnerId } = stack;
+  const project = `tenant-${crypto.randomUUID()}`;
+  await client.call(endpoints.createProject, { body: { name: project } });
+  const { secret } = await client.call(endpoints.createKey, { body: { name: "test", scopes: ["admin"], project } });
+  if (lend) await client.call(endpoints.shareRunner, { params: { id: runnerId } });
+  const page = openProjectPage({ ...stack, adminKey: secret, client: createClient({ baseUrl, key: secret }) }, browser);
+  return {
+    ...page,
+    stop: async () => {
+      await page.stop();
+      await client.call(endpoints.closeProject, { params: { name: project } });
+      if (lend) await client.call(endpoints.unshareRunner, { params: { id: runnerId } });
+    },
+  };
+}
+
+function openProjectPage(stack: LocalStack, browser: Browser): StackPage {
   let watched: WatchedPage | null = null;
   const openPage = async (options?: BrowserContextOptions) => {
     watched = await openWatchedPage(browser, stack.baseUrl, options);
     return watched.page;
   };
+  const closePage = async () => watched?.close();
   return {
     stack,
     openPage,
-    openView: async (fragment, { key = stack.adminKey, ...options } = {}) => {
+    openView: async (fragment, { key = stack.adminKey, prepare, ...options } = {}) => {
       const page = await openPage(options);
+      await prepare?.(page);
       await page.goto(`/#key=${key}&${fragment}`);
       await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
       return page;
@@ -42,10 +92,7 @@ export async function startStackPage(): Promise<StackPage> {
       const { complaints = [], strangers = [] } = watched ?? {};
       return [...complaints.filter((text) => !isExpected(text)), ...strangers];
     },
-    closePage: async () => watched?.close(),
-    stop: async () => {
-      await browser.close();
-      await stack.stop();
-    },
+    closePage,
+    stop: closePage,
   };
 }

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type LocalStack, placeModel } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
 /** Long enough for a machine that is busy with something else. */
 const BUDGET_MS = 60_000;
@@ -17,8 +17,8 @@ let site: StackPage;
 let stack: LocalStack;
 let readKey: string;
 
-beforeAll(async () => {
-  site = await startStackPage();
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: true });
   stack = site.stack;
   for (const model of ["lenet5", "dncnn5", "bearing-fault"]) await placeModel(stack, model);
   readKey = (await stack.client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;

@@ -1,46 +1,32 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
+import { afterAll, afterEach, describe, expect } from "vitest";
 import { answerJudged, infeasible, optimisation, runner, validation } from "./judged-replies.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
-let edge: EdgePage;
-let watched: WatchedPage;
+let site: StackPage;
 
-/** The page of a real edge; what a runner would have to measure is answered by samples. */
-beforeAll(async () => {
-  edge = await startEdgePage();
+/** What a runner would have to measure is answered by samples. */
+it.beforeAll(async ({ shared }) => {
+  site = await openTenantPage(shared, { lend: false });
 });
 
-afterAll(() => edge?.stop());
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
-type Options = Parameters<typeof openWatchedPage>[2] & { readonly empty?: boolean };
+const openView = (hash: string, options: ViewOptions = {}) =>
+  site.openView(hash, { prepare: answerJudged, ...options });
 
-async function openView(hash: string, { empty = false, ...options }: Options = {}): Promise<Page> {
-  watched = await openWatchedPage(edge.browser, edge.url, options);
-  if (!empty) await answerJudged(watched.page);
-  await watched.page.goto(`/#key=${edge.adminKey}&${hash}`);
-  await watched.page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return watched.page;
-}
-
-/** What the page complained of, and whom it called; nothing is right. */
-function findings(): string[] {
-  return [...watched.complaints, ...watched.strangers];
-}
+const findings = () => site.findings();
 
 const tableOf = (page: Page, column: string) =>
   page.getByRole("table").filter({ has: page.getByRole("columnheader", { name: column, exact: true }) });
 
 describe("the view of validations", () => {
   it("tells how to begin while there is none", async () => {
-    const page = await openView("view=validation", { empty: true });
+    const page = await site.openView("view=validation");
     await page.getByText("Nothing has been validated yet.").waitFor();
     await page.getByText('"kind": "optimisation"', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -110,7 +96,7 @@ describe("the view of validations", () => {
   });
 
   it("says so where a run is none of these", async () => {
-    const page = await openView("view=validation&run=run_00000000000000000000000000", { empty: true });
+    const page = await site.openView("view=validation&run=run_00000000000000000000000000");
     const alert = page.getByRole("alert");
     await alert.waitFor();
     expect(await alert.textContent()).toContain("There is no run");

@@ -3,6 +3,9 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 /** The policy that the pages must work under, stricter than the edge's own. */
 export const STRICT_POLICY = "default-src 'self'";
 
+/** How long anything is waited for, on a machine that may have much else to do. */
+const PATIENCE_MS = 90_000;
+
 /** A page whose every complaint and request is kept. */
 export interface WatchedPage {
   readonly page: Page;
@@ -25,6 +28,7 @@ export async function openWatchedPage(
     viewport: { width: 1280, height: 900 },
     ...options,
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   const strangers: string[] = [];
   await context.route("**/*", async (route) => {

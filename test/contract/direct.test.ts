@@ -51,7 +51,7 @@ beforeEach(async () => {
   if (made === undefined) throw new Error("no key was made");
   key = made;
   connection.send(toTicketKey(key, Date.now()));
-  await vi.waitFor(() => expect(runner.parts.keys.find(key.keyId)).not.toBeNull());
+  await vi.waitFor(() => expect(runner.parts.keys.find(key.keyId)).not.toBeNull(), 10_000);
 });
 afterEach(async () => {
   await listener.stop();
@@ -177,16 +177,16 @@ describe("a request with a ticket", () => {
       return { tensors: [...tensors], times };
     };
     const running = post();
-    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await vi.waitFor(() => expect(begun).toHaveLength(1), 10_000);
     const leaving = new AbortController();
     const waiting = post({ signal: leaving.signal }).catch(() => "gone");
     const { server } = runner.parts.fleet.find("cpu");
     const cancel = vi.spyOn(server, "cancel");
     const serve = vi.spyOn(server, "serve");
-    await vi.waitFor(() => expect(serve).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledOnce(), 10_000);
     leaving.abort();
     expect(await waiting).toBe("gone");
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalled());
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalled(), 10_000);
     first.resolve();
     expect((await running).status).toBe(200);
     expect((await post()).status).toBe(200);
@@ -199,7 +199,7 @@ describe("a request with a ticket", () => {
     const outgoing = httpRequest(listener.url, { method: "POST", headers }).on("error", () => undefined);
     const use = vi.spyOn(TicketBook.prototype, "use");
     outgoing.write(new Uint8Array(10));
-    await vi.waitFor(() => expect(use).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(use).toHaveBeenCalledOnce(), 10_000);
     outgoing.destroy();
     expect((await refused({ ticket: await sign({ deviceKey: "gpu7" }) })).code).toBe("backend-failed");
     expect((await nextTold(1)).map(codeTold)).toEqual(["backend-failed"]);
@@ -279,7 +279,7 @@ describe("a request is refused", () => {
     const serve = vi.spyOn(server, "serve");
     const ticket = await sign();
     const served = Array.from({ length: LIMITS.directInFlight }, () => post({ ticket }));
-    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(LIMITS.directInFlight));
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(LIMITS.directInFlight), 10_000);
     expect((await refused({ ticket })).code).toBe("overloaded");
     ended.resolve();
     expect(new Set((await Promise.all(served)).map(({ status }) => status))).toEqual(new Set([200]));
@@ -298,7 +298,7 @@ describe("a request is refused", () => {
     await once(await open(), "close");
     expect(sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([]);
     sockets.pop()?.destroy();
-    await vi.waitFor(async () => expect((await post()).status).toBe(200));
+    await vi.waitFor(async () => expect((await post()).status).toBe(200), 10_000);
     for (const socket of sockets) socket.destroy();
   });
 

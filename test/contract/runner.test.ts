@@ -89,7 +89,7 @@ describe("the handshake", () => {
     expect(connection.headers.authorization).toBe("Bearer mc_sample");
     expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
     expect(await welcome(connection, [model])).toEqual({ type: "hello", capabilities, running: [] });
-    await vi.waitFor(() => expect(runner.warmed).toEqual([`cpu ${model.modelVersionId}/fp32`]));
+    await vi.waitFor(() => expect(runner.warmed).toEqual([`cpu ${model.modelVersionId}/fp32`]), 10_000);
   });
 
   it("has every variant loaded where it is placed, whatever else cannot be", async () => {
@@ -102,7 +102,7 @@ describe("the handshake", () => {
     ];
     await nextWelcomed([{ ...model, variants: [...variants, int8], places }]);
     const wanted = [`cpu ${modelVersionId}/fp32`, `gpu0 ${modelVersionId}/int8`];
-    await vi.waitFor(() => expect(runner.warmed.toSorted()).toEqual(wanted));
+    await vi.waitFor(() => expect(runner.warmed.toSorted()).toEqual(wanted), 10_000);
   });
 });
 
@@ -261,10 +261,12 @@ describe("an inference", () => {
     const connection = await nextWelcomed([model]);
     const good = request("cpu");
     connection.sendFrame(good.frame);
-    await vi.waitFor(() =>
-      expect(connection.frames).toMatchObject([
-        { type: "inferResult", requestId: good.requestId, tensors: [{ name: "x" }] },
-      ]),
+    await vi.waitFor(
+      () =>
+        expect(connection.frames).toMatchObject([
+          { type: "inferResult", requestId: good.requestId, tensors: [{ name: "x" }] },
+        ]),
+      10_000,
     );
     for (const [bad, code] of [
       [request("gpu9"), "backend-failed"],
@@ -290,15 +292,15 @@ describe("an inference", () => {
       return { tensors: [...tensors], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } };
     };
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult" }]));
+    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult" }]), 10_000);
     expect(runner.warmed).toEqual([`${key}/threads-2`]);
     expect(new Set(asked)).toEqual(new Set([`${model.modelVersionId}/fp32/threads-2`]));
 
     asked.length = 0;
     connection.send({ type: "configure", placed: [placedUnder({ ...DEFAULT_CONFIGURATION, maxInFlight: 1 })] });
-    await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]));
+    await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]), 10_000);
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1));
+    await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1), 10_000);
     await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
     connection.sendFrame(request("cpu").frame);
     const refused = request("cpu");
@@ -308,7 +310,7 @@ describe("an inference", () => {
       problem: { code: "overloaded", detail: expect.stringContaining("in flight") },
     });
     held.resolve();
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(3));
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(3), 10_000);
     expect(new Set(asked)).toEqual(new Set([`${model.modelVersionId}/fp32`]));
   });
 

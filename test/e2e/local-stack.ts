@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
 import { prepareLocalRunner, RunnerSupervisor } from "../../src/local/local-runner.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Job } from "../../src/protocol/jobs/job.ts";
+import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { childPids } from "../process/child-pids.ts";
 
 const PROJECT = join(import.meta.dirname, "../..");
@@ -57,6 +58,7 @@ export async function startLocalStack({
   const startRunner = async (name: string, folder: string, variables: Record<string, string>) => {
     await mkdir(folder, { recursive: true });
     const environment = { ...(await prepareLocalRunner(client, baseUrl, folder)), MILLRACE_RUNNER_NAME: name };
+    await linkUnpacked(join(folder, "runner"));
     const runner = await RunnerSupervisor.start({
       root,
       dataDir: folder,
@@ -89,6 +91,15 @@ export async function startLocalStack({
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A software GPU and compiled code of earlier runs; a runner that finds none makes its own, as `npm start` does. */
+async function linkUnpacked(runnerDir: string): Promise<void> {
+  await mkdir(runnerDir, { recursive: true });
+  for (const name of await readdir(CACHE_DIR).catch(() => [])) {
+    const isDone = name === "compile-cache" || /^swiftshader-[0-9a-f]+$/.test(name);
+    if (isDone) await symlink(join(CACHE_DIR, name), join(runnerDir, name));
+  }
 }
 
 /** Uploads a model of the zoo and waits until the runner serves it. */

@@ -63,12 +63,12 @@ describe("two thread counts of one model", { timeout: TIMEOUT_MS }, () => {
 
     const { restarts } = host;
     process.kill(host.pid ?? 0, "SIGKILL");
-    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
+    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 10_000);
     expect(maxRelativeError(answer, await ask(four.modelKey))).toBeLessThanOrEqual(AGREEMENT);
     expect(maxRelativeError(answer, await ask(one.modelKey))).toBeLessThanOrEqual(AGREEMENT);
     const both = await threadsOf();
     await four.release();
-    await vi.waitFor(async () => expect(await threadsOf()).toBe(both - 3));
+    await vi.waitFor(async () => expect(await threadsOf()).toBe(both - 3), 10_000);
     expect((await problemOf(ask(four.modelKey))).code).toBe("not-found");
     await one.release();
   });
@@ -98,7 +98,7 @@ describe("two thread counts of one model", { timeout: TIMEOUT_MS }, () => {
       expect(models.configurationOf({ modelVersionId: model.modelVersionId, variant: "fp32" }, host)).toBe(
         configuration,
       );
-      await vi.waitFor(() => expect(served).toBeGreaterThan(before));
+      await vi.waitFor(() => expect(served).toBeGreaterThan(before), 10_000);
     }
     ended.abort();
     await clients;

@@ -171,7 +171,7 @@ describe("an event", () => {
     // Never answers, as for a sender that ended meanwhile.
     answers.set("lost.test", () => new Promise(() => {}));
     const lost = deliverDue(env, NOW_MS);
-    await vi.waitFor(() => expect(sent).toHaveLength(1));
+    await vi.waitFor(() => expect(sent).toHaveLength(1), 10_000);
     answers.clear();
     await deliverDue(env, NOW_MS + MINUTE_MS);
     expect(sent).toHaveLength(1);

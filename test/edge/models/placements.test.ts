@@ -228,8 +228,9 @@ describe("a request that names its placement", () => {
   it("is refused as overloaded where its runner reports that the limit in flight is reached", async () => {
     const { id } = await placementOf();
     // An edge that has just looked for a model looks again a moment later.
-    await vi.waitFor(async () =>
-      expect(problemOf(await infer({ placementId: missingId.placement })).code).toBe("no-placement"),
+    await vi.waitFor(
+      async () => expect(problemOf(await infer({ placementId: missingId.placement })).code).toBe("no-placement"),
+      10_000,
     );
     const pending = infer({ placementId: id });
     const { offer } = await scripted.nextInfer();

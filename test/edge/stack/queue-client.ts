@@ -1,19 +1,24 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import type { Job, JobEvent } from "../../../src/protocol/jobs/job.ts";
 import { callEdge, fetchEdge, registerRunner, type RegisteredRunner } from "./edge-client.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
 /** Runners of one test: afterwards they are removed and its jobs ended, so that no other test meets them. */
 const registered: RegisteredRunner[] = [];
-afterEach(async () => {
+let hasSubmitted = false;
+
+/** Ends the jobs and removes the runners of the test that has ended. */
+export async function endWork(): Promise<void> {
+  if (!hasSubmitted && registered.length === 0) return;
+  hasSubmitted = false;
   for (const state of ["queued", "leased"]) {
     const { items } = (await callEdge("GET", `/v1/jobs?limit=200&state=${state}`)).json;
     for (const { id } of items) await callEdge("POST", `/v1/jobs/${id}/cancel`);
   }
   for (const { runnerId } of registered.splice(0)) await callEdge("DELETE", `/v1/runners/${runnerId}`);
-});
+}
 
 export async function newRunner(): Promise<RegisteredRunner> {
   const runner = await registerRunner();
@@ -35,6 +40,7 @@ export function linkStub(runnerId: string) {
 }
 
 export async function submitJob(changes: object = {}): Promise<Job> {
+  hasSubmitted = true;
   const reply = await callEdge("POST", "/v1/jobs", {
     body: { kind: "benchmark", kernel: "triad", shape: { n: 64 }, ...changes },
   });

@@ -22,7 +22,7 @@ test("one that ended between two rounds is reported at once", async () => {
   const entry = await open();
   const pid = entry.opened.output[0] ?? 0;
   process.kill(pid, "SIGKILL");
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
   await expect(entry.measure()).rejects.toThrow("its process ended (SIGKILL)");
   await expect(entry.measure()).rejects.toThrow("its process ended (SIGKILL)");
   await entry.close();

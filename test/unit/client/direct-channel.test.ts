@@ -80,7 +80,7 @@ it("renews a ticket before it ends, behind a request", async () => {
   await channel.infer({ inputs: [input] });
   clock.ms = 7_000;
   await channel.infer({ inputs: [input] });
-  await vi.waitFor(() => expect(edge.requests).toHaveLength(2));
+  await vi.waitFor(() => expect(edge.requests).toHaveLength(2), 10_000);
   clock.ms = 9_000;
   await channel.infer({ inputs: [input] });
   expect(bearers()).toEqual(["Bearer one", "Bearer one", "Bearer two"]);

@@ -87,7 +87,7 @@ describe("a job under lease", () => {
     expect(started).toHaveLength(1);
     expect(jobs.leases()).toEqual([taken.lease]);
     started[0]?.finish();
-    await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
+    await vi.waitFor(() => expect(outcomes()).toHaveLength(1), 10_000);
     expect(outcomes()[0]).toMatchObject({ lease: taken.lease, outcome: { ok: true, result: { kernel: "triad" } } });
     // Known roofs go into the result, the trace and the samples beside it.
     const [first] = outcomes().map(({ outcome }) => outcome as SoundOutcome);
@@ -116,7 +116,7 @@ describe("a job under lease", () => {
     jobs.accept(taken);
     channel.detach();
     started[0]?.finish();
-    await vi.waitFor(() => expect(jobs.leases()).toEqual([taken.lease]));
+    await vi.waitFor(() => expect(jobs.leases()).toEqual([taken.lease]), 10_000);
     await new Promise((resolve) => setImmediate(resolve));
     expect(outcomes()).toEqual([]);
     channel.attach(socket as unknown as WebSocket);
@@ -130,7 +130,7 @@ describe("a job under lease", () => {
     jobs.accept(offer());
     started[0]?.fail(new ProblemError("kernel-incorrect", "It is wrong."));
     started[1]?.fail(new Error("a secret path"));
-    await vi.waitFor(() => expect(outcomes()).toHaveLength(2));
+    await vi.waitFor(() => expect(outcomes()).toHaveLength(2), 10_000);
     expect(outcomes().map(({ outcome }) => (outcome.ok ? null : outcome.problem.code))).toEqual([
       "kernel-incorrect",
       "internal",
@@ -142,7 +142,7 @@ describe("a job under lease", () => {
     const { jobs, started, outcomes } = scriptJobs({ userKernels: false });
     const program = { id: createId("kernel"), definition: KernelInput.parse(competitor), reference: null };
     jobs.accept({ ...offer(), program });
-    await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
+    await vi.waitFor(() => expect(outcomes()).toHaveLength(1), 10_000);
     expect(outcomes()).toMatchObject([{ outcome: { ok: false, problem: { code: "unknown-kernel" } } }]);
     expect(started).toEqual([]);
   });
@@ -155,7 +155,7 @@ describe("a job under lease", () => {
     expect(started[0]?.signal.aborted).toBe(false);
     jobs.cancel(taken.lease);
     expect(started[0]?.signal.aborted).toBe(true);
-    await vi.waitFor(() => expect(jobs.leases()).toEqual([]));
+    await vi.waitFor(() => expect(jobs.leases()).toEqual([]), 10_000);
     expect(outcomes()).toEqual([]);
   });
 

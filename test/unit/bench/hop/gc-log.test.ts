@@ -35,7 +35,7 @@ it("reads V8's trace of the edge, by heap, and nothing else of what it says", as
     "[812:0x7f01]     1030 ms: Mark-Compact (reduce) 4.5 (7.0) -> 4.2 (6.7) MB, pooled: 0 MB, 1.20 / 0.05 ms  (+ 0.5 ms in 3 steps since start of marking)",
   ];
   await appendFile(join(folder, "gc.pipe"), `${lines.join("\n")}\n`);
-  await vi.waitFor(async () => expect((await lengths()).toSorted((a, b) => a - b)).toEqual([0.1, 0.45, 1.2]));
+  await vi.waitFor(async () => expect((await lengths()).toSorted((a, b) => a - b)).toEqual([0.1, 0.45, 1.2]), 10_000);
   // Those of one heap lie by its clock.
   const pauses = await log.read();
   const endOf = (ms: number) => pauses.find(({ fromMs, toMs }) => Math.abs(toMs - fromMs - ms) < 0.001)?.toMs ?? 0;

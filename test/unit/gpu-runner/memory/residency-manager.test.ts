@@ -152,7 +152,7 @@ describe("a budget", () => {
     const { manager } = await openManager(random.concat(more), { hostBytes: 200 * SIZE, backgroundBytesPerSecond: 1 });
     await Promise.all([...digests, ...more.map(({ digest }) => digest)].map((digest) => manager.read(digest)));
     // The first one is larger than the whole budget: it goes at once, and the others wait until it is paid off.
-    await vi.waitFor(async () => expect((await manager.report()).background.done).toBe(1));
+    await vi.waitFor(async () => expect((await manager.report()).background.done).toBe(1), 10_000);
     const { background } = await manager.report();
     expect(background).toMatchObject({ bytesPerSecond: 1, done: 1 });
     expect(background.waiting).toBeGreaterThan(0);

@@ -114,7 +114,7 @@ describe("a configuration", () => {
     const configured = configure(four);
     expect((await models.ensureReady(served, host)).configuration).toEqual(DEFAULT_CONFIGURATION);
     loads[1]?.resolve({ loadMs: 2 });
-    await vi.waitFor(() => expect(server.settled).toHaveBeenCalledWith(keyOf(1)));
+    await vi.waitFor(() => expect(server.settled).toHaveBeenCalledWith(keyOf(1)), 10_000);
     expect((await models.ensureReady(served, host)).configuration).toBe(four);
     expect(loads.map(({ threads }) => threads)).toEqual([1, 4]);
     expect(unloaded).toEqual([]);

@@ -95,7 +95,7 @@ describe("a request that is cancelled", () => {
     gpu.infer.mockReturnValueOnce(ended.promise);
     const running = gpu.server.serve({ ...offer, requestId: "req_0" }, []);
     const waiting = serve();
-    await vi.waitFor(() => expect(gpu.infer).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(gpu.infer).toHaveBeenCalledOnce(), 10_000);
     await Promise.resolve();
     cancelling.abort();
     expect(await waiting).toBe("budget-exceeded");

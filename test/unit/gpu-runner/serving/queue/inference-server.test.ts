@@ -48,7 +48,7 @@ function scriptServer() {
     return answer;
   };
   /** The call with this number, once it has come. */
-  const call = (number: number) => vi.waitFor(() => calls[number] ?? Promise.reject(new Error("no such call")));
+  const call = (number: number) => vi.waitFor(() => calls[number] ?? Promise.reject(new Error("no such call")), 10_000);
   /** Ends a call after a time on the clock. */
   const finish = async (number: number, afterMs = 0, outputs?: Tensor[]) => {
     const { finish: end } = await call(number);
