@@ -1,7 +1,7 @@
 import { createWriteStream, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { LinkProxy } from "./link-proxy.ts";
+import type { LinkProxy } from "./faults/link-proxy.ts";
 import { ProcessGroup } from "./process-group.ts";
 import type { Guardian } from "./start-guardian.ts";
 

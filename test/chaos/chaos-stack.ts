@@ -12,8 +12,8 @@ import { parseJson } from "../../src/protocol/wire/parse-json.ts";
 import { waitFor } from "../e2e/local-stack.ts";
 import { ChaosEdge } from "./chaos-edge.ts";
 import { ChaosRunner } from "./chaos-runner.ts";
-import type { Ledger } from "./ledger.ts";
-import { LinkProxy } from "./link-proxy.ts";
+import type { Ledger } from "./promises/ledger.ts";
+import { LinkProxy } from "./faults/link-proxy.ts";
 import { type Guardian, startGuardian } from "./start-guardian.ts";
 
 /** Longest time for a runner to be ready on a busy machine. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CONTROL_PATH } from "./faulty/fault-control.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger } from "./promises/ledger.ts";
 
 const PERIOD_MS = 100;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describeMachine } from "../../bench/describe-machine.ts";
 import { ensureBuilt } from "../../src/local/build.ts";
 import { type Arguments, parseArguments } from "./arguments.ts";
-import type { DoneFault, Ledger } from "./ledger.ts";
+import type { DoneFault, Ledger } from "./promises/ledger.ts";
 import { renderReport } from "./render-report.ts";
 import { runChaos } from "./run-chaos.ts";
 import { type RunSummary, summariseRuns } from "./summarise-run.ts";

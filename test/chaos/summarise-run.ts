@@ -1,6 +1,6 @@
 import { nearestRank } from "../../src/stats/distribution/summary.ts";
-import { latenessMs } from "./check-inferences.ts";
-import type { DoneFault, Ledger } from "./ledger.ts";
+import { latenessMs } from "./promises/check-inferences.ts";
+import type { DoneFault, Ledger } from "./promises/ledger.ts";
 
 /** Times in milliseconds; null where there is none. */
 export interface Times {

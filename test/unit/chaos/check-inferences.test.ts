@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkInferences } from "../../chaos/check-inferences.ts";
-import { Ledger, type SentInference } from "../../chaos/ledger.ts";
+import { checkInferences } from "../../chaos/promises/check-inferences.ts";
+import { Ledger, type SentInference } from "../../chaos/promises/ledger.ts";
 
 const sent: SentInference = {
   sentMs: 10_000,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createId } from "../../../src/protocol/wire/id.ts";
-import { checkLeases } from "../../chaos/check-leases.ts";
-import { Ledger } from "../../chaos/ledger.ts";
+import { checkLeases } from "../../chaos/promises/check-leases.ts";
+import { Ledger } from "../../chaos/promises/ledger.ts";
 
 const jobId = createId("job");
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FrameSplitter, type Unit } from "../../chaos/frame-splitter.ts";
+import { FrameSplitter, type Unit } from "../../chaos/faults/frame-splitter.ts";
 import { fc } from "../property.ts";
 
 const HEAD = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EDGE_FAULTS, planFaults, RUNNER_FAULTS } from "../../chaos/plan-faults.ts";
+import { EDGE_FAULTS, planFaults, RUNNER_FAULTS } from "../../chaos/faults/plan-faults.ts";
 
 const options = { seed: 7, durationMs: 600_000, runners: 2, meanGapMs: 4_000, without: new Set<never>() };
 

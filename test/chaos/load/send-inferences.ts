@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { endpoints } from "../../src/protocol/endpoints.ts";
-import { ProblemError } from "../../src/protocol/wire/problem.ts";
-import { drawPoissonArrivals } from "../../src/stats/random/draws.ts";
-import type { ChaosStack } from "./chaos-stack.ts";
-import type { Ledger, SentInference } from "./ledger.ts";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { drawPoissonArrivals } from "../../../src/stats/random/draws.ts";
+import type { ChaosStack } from "../chaos-stack.ts";
+import type { Ledger, SentInference } from "../promises/ledger.ts";
 
 const BUDGETS_MS = [100, 300, 1_000, 3_000];
 const INPUTS = { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } };

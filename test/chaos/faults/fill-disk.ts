@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { between } from "./between.ts";
+import { between } from "../between.ts";
 
 const run = promisify(execFile);
 

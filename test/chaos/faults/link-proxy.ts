@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { type Way, type Weather, WeatheredWay } from "./weathered-way.ts";
+import { type Way, type Weather, WeatheredWay } from "../load/weathered-way.ts";
 
 const HOST = "127.0.0.1";
 const CLEAR: Weather = { kind: "clear" };

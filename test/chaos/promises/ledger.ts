@@ -1,5 +1,5 @@
-import type { Lease } from "../../src/protocol/link.ts";
-import type { Fault } from "./plan-faults.ts";
+import type { Lease } from "../../../src/protocol/link.ts";
+import type { Fault } from "../faults/plan-faults.ts";
 
 /** Requests and replies of a client, on its own clock (`performance.now`). */
 export interface SentInference {

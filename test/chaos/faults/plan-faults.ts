@@ -1,4 +1,4 @@
-import { sfc32 } from "../../src/stats/random/seeded.ts";
+import { sfc32 } from "../../../src/stats/random/seeded.ts";
 
 export const EDGE_FAULTS = ["kill", "stop", "disk-full", "clock", "database", "objects", "evict"] as const;
 export const RUNNER_FAULTS = [

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { FrameSplitter, type Unit } from "./frame-splitter.ts";
+import { FrameSplitter, type Unit } from "../faults/frame-splitter.ts";
 
 /** Faults of bytes on their way. `everyNth` message is sent twice, or after its successor. */
 export type Weather =

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { endpoints } from "../../src/protocol/endpoints.ts";
-import { type Job, JobEvent, type JobSummary } from "../../src/protocol/jobs/job.ts";
-import type { Client } from "../../src/client/client.ts";
-import { listAll } from "../../src/client/list-all.ts";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
+import { type Job, JobEvent, type JobSummary } from "../../../src/protocol/jobs/job.ts";
+import type { Client } from "../../../src/client/client.ts";
+import { listAll } from "../../../src/client/list-all.ts";
 import type { Ledger } from "./ledger.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);

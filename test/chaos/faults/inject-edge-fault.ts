@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { between } from "./between.ts";
-import type { ChaosStack } from "./chaos-stack.ts";
-import { QUEUE } from "./faulty/fault-control.ts";
+import { between } from "../between.ts";
+import type { ChaosStack } from "../chaos-stack.ts";
+import { QUEUE } from "../faulty/fault-control.ts";
 import { whileDiskIsFull } from "./fill-disk.ts";
 import type { EdgeFault } from "./plan-faults.ts";
 import { toJumpMs } from "./to-jump-ms.ts";

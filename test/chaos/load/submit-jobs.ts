@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Job, JobInput } from "../../src/protocol/jobs/job.ts";
-import type { ChaosStack } from "./chaos-stack.ts";
-import type { AcceptedJob, Ledger } from "./ledger.ts";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
+import type { Job, JobInput } from "../../../src/protocol/jobs/job.ts";
+import type { ChaosStack } from "../chaos-stack.ts";
+import type { AcceptedJob, Ledger } from "../promises/ledger.ts";
 
 const POLL_MS = 300;
 const AGAIN_MS = 500;

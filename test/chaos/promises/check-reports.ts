@@ -1,8 +1,8 @@
-import type { Client } from "../../src/client/client.ts";
-import { listAll } from "../../src/client/list-all.ts";
-import { endpoints } from "../../src/protocol/endpoints.ts";
+import type { Client } from "../../../src/client/client.ts";
+import { listAll } from "../../../src/client/list-all.ts";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
 import type { Ledger } from "./ledger.ts";
-import { REPORTED } from "./send-reports.ts";
+import { REPORTED } from "../load/send-reports.ts";
 
 const PAGE = 10_000;
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { between } from "./between.ts";
-import type { ChaosRunner } from "./chaos-runner.ts";
+import { between } from "../between.ts";
+import type { ChaosRunner } from "../chaos-runner.ts";
 import { whileDiskIsFull } from "./fill-disk.ts";
 import type { RunnerFault } from "./plan-faults.ts";
 import { toJumpMs } from "./to-jump-ms.ts";
-import type { Weather } from "./weathered-way.ts";
+import type { Weather } from "../load/weathered-way.ts";
 
 const MAX_DELAY_MS = 1_000;
 

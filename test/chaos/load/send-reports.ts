@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { ChaosStack } from "./chaos-stack.ts";
-import type { Ledger, SentReport } from "./ledger.ts";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
+import type { ChaosStack } from "../chaos-stack.ts";
+import type { Ledger, SentReport } from "../promises/ledger.ts";
 
 export const REPORTED = { subject: "chaos/report", metrics: ["first", "second"] } as const;
 const PERIOD_MS = 500;
