@@ -8,13 +8,13 @@ const node = { environment: "node", ...patient } as const;
 /** Every core: the main process has little to do once the files are handed out. */
 const everyCore = { maxWorkers: "100%" } as const;
 /**
- * Projects that start whole processes, with room for a slow machine: two files at a time, since one leaves a core
- * idle while it starts, compiles on one thread or waits.
+ * Projects that start whole processes, with room for a slow machine: three files at a time, since each leaves a core idle
+ * while it starts, compiles on one thread or waits.
  */
 const wholeProcesses = {
   ...node,
   pool: "forks",
-  maxWorkers: 2,
+  maxWorkers: 3,
   sequence: { groupOrder: 2 },
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -42,6 +42,8 @@ export default defineConfig({
           include: ["kernels/**/*.test.ts", "test/kernels/**/*.test.ts"],
           // Files that follow each other in a worker share its modules, and so the device that is opened there.
           isolate: false,
+          // Two emulated GPUs keep two cores busy.
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
