@@ -14,6 +14,8 @@ import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-pa
 /** Jobs that take seconds, on a machine that may have much else to do. */
 const ENDED_MS = 240_000;
 const PATIENT = { timeout: 300_000 };
+/** The page shows the same whatever trains, and a software GPU takes seconds to compile for it. */
+const ON_CPU = { backend: "cpu-simd" } as const;
 
 let site: StackPage;
 let stack: LocalStack;
@@ -177,7 +179,7 @@ describe("a training", PATIENT, () => {
     const page = await openView("&part=trainings");
     await page.getByText("No policy has been trained yet.").waitFor();
     const algorithm = { name: "sep-cma-es" } as const;
-    const id = await submit({ kind: "training", environment: "cartpole", algorithm, generations: 100_000 });
+    const id = await submit({ kind: "training", environment: "cartpole", algorithm, generations: 100_000, ...ON_CPU });
     await curveOf(page).waitFor({ timeout: ENDED_MS });
     await expect.poll(() => pointsOf(page), { timeout: ENDED_MS }).toBeGreaterThan(5);
     const before = await pointsOf(page);
@@ -199,7 +201,14 @@ describe("a training", PATIENT, () => {
     const short = { generations: 5, evaluation: { everyGenerations: 5, episodes: 20 } };
     const algorithm = { name: "sep-cma-es" } as const;
     const publish = { model: "balancer" };
-    const learned = await finish({ kind: "training", environment: "cartpole", algorithm, publish, ...short });
+    const learned = await finish({
+      kind: "training",
+      environment: "cartpole",
+      algorithm,
+      publish,
+      ...short,
+      ...ON_CPU,
+    });
     const searched = await finish({
       kind: "training",
       environment: "arm",
