@@ -33,7 +33,7 @@ import { RateLimited, rateHeaders } from "./http/key-rate.ts";
 import { logRequest } from "./http/log-request.ts";
 import { discardBody } from "./http/read-body.ts";
 
-/** The HTTP API, and the page behind it. */
+/** The HTTP API and the dashboard's files. */
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(logRequest((event) => console.log(JSON.stringify(event))));
@@ -118,7 +118,7 @@ const pageHeaders = secureHeaders({
   referrerPolicy: "no-referrer",
 });
 
-/** What every reply of the API says beside its content. */
+/** Headers of every reply of the API. */
 const apiHeaders = async (c: Context<AppEnv>, next: () => Promise<void>): Promise<void> => {
   await next();
   if (c.res.status === 101) return;
@@ -130,7 +130,7 @@ const apiHeaders = async (c: Context<AppEnv>, next: () => Promise<void>): Promis
   c.res.headers.set("x-content-type-options", "nosniff");
 };
 
-/** Methods that a path of the API takes. */
+/** Methods that a path of the API supports. */
 function methodsOf(path: string): string[] {
   return Object.values(endpoints)
     .filter((endpoint) => new RegExp(`^${endpoint.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path))

@@ -1,15 +1,19 @@
-/** Time since then by the platform's clock. That may be set back meanwhile: less than none has never passed. */
+/** Time since then by the platform's clock; never negative, since the clock may have been set back meanwhile. */
 export function elapsedMs(sinceMs: number): number {
   return Math.max(0, Date.now() - sinceMs);
 }
 
-/** How old what was read then is. What lies ahead was read before the clock was set back, nobody knows when. */
+/**
+ * Age of something read then. Infinite for a time in the future: the clock was set back since, and the age is unknown.
+ */
 export function ageMs(readAtMs: number): number {
   const ms = Date.now() - readAtMs;
   return ms < 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
-/** What a work comes to within so many milliseconds, else null. No timer stays behind it: a context holds few. */
+/**
+ * Result of a work within so many milliseconds, else null. It leaves no timer behind: a context may hold only a few.
+ */
 export async function untilDeadline<Value>(leftMs: number, work: Promise<Value>): Promise<Value | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(resolve, leftMs, null);
@@ -35,7 +39,7 @@ export interface Alarm {
   setAlarm(atMs: number): Promise<void>;
 }
 
-/** Sets the alarm, unless it rings sooner anyway; an infinite time needs none. */
+/** Sets the alarm, unless one is set for an earlier time; an infinite time needs none. */
 export async function armBy(alarm: Alarm, atMs: number, nowMs: number): Promise<void> {
   const armedMs = await alarm.getAlarm();
   if (Number.isFinite(atMs) && (armedMs === null || armedMs > atMs || armedMs <= nowMs)) await alarm.setAlarm(atMs);

@@ -36,7 +36,7 @@ export interface Env {
   readonly KEEP_ARTIFACTS_DAYS?: string;
 }
 
-/** What a request or a job works with: the bindings, and the project that it belongs to. */
+/** Surroundings of a request or a job: the bindings, and the project that it belongs to. */
 export interface ProjectEnv extends Env {
   readonly project: string;
 }
@@ -56,39 +56,45 @@ const days = (fallback: number) =>
 const Settings = z.object({
   /** Acts as an admin key until it is unset; meant for making the first real key. */
   BOOTSTRAP_SECRET: z.string().min(32).optional(),
-  /** Whether any project may lend its runners to all: whoever runs one sees what others send it, and may answer what it likes. */
+  /**
+   * Lets any project share its runners with all. Owners of shared runners see the requests of others and choose the
+   * answers.
+   */
   PROJECTS_SHARE_RUNNERS: z.enum(["on", "off"]).default("off"),
-  /** What a key may ask for that has no limit of its own, and a project with all of its keys; the operator's has none. */
+  /**
+   * Request rate of a key without a limit of its own, and of a project with all of its keys; the operator's project has
+   * no limit.
+   */
   KEY_REQUESTS_PER_SECOND: z.coerce.number().positive().default(1_000),
   PROJECT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(5_000),
   PING_MS: milliseconds(1_500),
   HEARTBEAT_MS: milliseconds(3_000),
   LEASE_MS: milliseconds(15_000),
   RESEND_MS: milliseconds(3_000),
-  /** How often a runner tells of its health. */
+  /** Interval of a runner's health reports. */
   WATCH_MS: milliseconds(10_000),
   FLUSH_MS: milliseconds(10_000),
   SEARCH_GAP_MS: milliseconds(5_000),
-  /** `errors` logs what failed on our side, `all` one event per request. */
+  /** `errors` logs failures on our side, `all` one event for each request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
-  /** Base address of an OpenTelemetry collector; unset, nothing is traced. */
+  /** Base address of an OpenTelemetry collector; without one, nothing is traced. */
   OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTLP_HEADERS: z
     .string()
     .refine((text) => readOtlpHeaders(text) !== null, "must be name=value pairs with commas between them")
     .default(""),
-  /** Of requests that come without a trace; one that comes in a trace is sampled as that says. */
+  /** Sampled share of the requests without a trace; a request within a trace follows the flag of that trace. */
   OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
-  /** From a webhook's first failure to its next attempt; each further one waits twice as long. */
+  /** Time between a webhook's first failure and the next attempt; it doubles with each further attempt. */
   WEBHOOK_RETRY_MS: milliseconds(60_000),
-  /** How long the history keeps what live requests left, as measured; what runs left is kept for ever. */
+  /** Time for which the history keeps raw measurements of live requests; those of runs are kept for ever. */
   KEEP_REQUESTS_DAYS: days(2),
-  /** How long it keeps rollups by minute and by hour; the wider ones are kept for ever. */
+  /** Time for which the history keeps rollups by minute and by hour; the wider ones are kept for ever. */
   KEEP_MINUTES_DAYS: days(14),
   KEEP_HOURS_DAYS: days(400),
-  /** How long files that jobs leave beside their results are kept; the results are kept for ever. */
+  /** Time for which the files of jobs are kept; their results are kept for ever. */
   KEEP_ARTIFACTS_DAYS: days(90),
-  /** How long it is kept what administrators did. */
+  /** Time for which the audit log keeps its entries. */
   KEEP_AUDIT_DAYS: days(400),
 });
 
@@ -99,19 +105,19 @@ export interface Config {
   readonly projectRequestsPerSecond: number;
   readonly intervals: Intervals;
   readonly logRequests: "errors" | "all";
-  /** Where spans are sent; null: nowhere. */
+  /** Target of spans; null sends none. */
   readonly tracing: (SpanTarget & { readonly sampleRatio: number }) | null;
-  /** A socket without a ping for this long is dead. */
+  /** A socket without a ping for this long counts as dead. */
   readonly silentMs: number;
-  /** How old the placements that requests are admitted by may grow before they are read again. */
+  /** Age at which the placements that admit requests are read again. */
   readonly snapshotMs: number;
-  /** From this age on a key is looked up again while the request goes on. */
+  /** Age at which a key is looked up again, behind the request. */
   readonly keyRefreshMs: number;
-  /** How long a key may be trusted without asking the database, so also how long a revoked one may live. */
+  /** Longest time for which a key is trusted without a look-up, and so for which a revoked key may still work. */
   readonly keyExpiryMs: number;
-  /** What has just come is searched for changes at once, unless the last such search is younger. */
+  /** New points are searched for changes at once, unless the last such search is younger than this. */
   readonly searchGapMs: number;
-  /** How often measurements of requests move on towards the history. */
+  /** Interval at which measurements of requests move to the history. */
   readonly flushMs: number;
   readonly maxAttempts: number;
   readonly webhookRetryMs: number;
@@ -140,7 +146,7 @@ export function scopeEnv(env: Env, project: string): ProjectEnv {
   return made;
 }
 
-/** The configuration of this isolate, parsed once. Throws when a variable is not what it should be. */
+/** The configuration of this isolate, parsed once. Throws when a variable is invalid. */
 export function configOf(env: Env): Config {
   const known = parsed.get(env);
   if (known !== undefined) return known;
@@ -186,7 +192,7 @@ export function configOf(env: Env): Config {
   return config;
 }
 
-/** The queue of all jobs. One object serves until pools shard it (see docs/scale.md). */
+/** The queue of all jobs: one object until pools divide it (see docs/scale.md). */
 export function jobQueue(env: Env) {
   return env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("main"));
 }

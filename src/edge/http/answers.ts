@@ -7,20 +7,19 @@ import { getArtifactRange } from "../store/artifact-store.ts";
 import type { AppEnv } from "./bind.ts";
 import { type Table, writeTable } from "./write-table.ts";
 
-/** An answer, and what it cost the database. */
+/** An answer, and its cost in the database. */
 export interface Answer<Body> {
   readonly body: Body;
-  /** Rows, as the database counts and bills them; absent where they are few. */
+  /** Rows read, as the database counts and bills them; absent where they are few. */
   readonly rowsRead?: number;
 }
 
-/** A way to flat rows; an answer without one is JSON whatever is asked for. */
+/** Converts an answer to flat rows; an answer without a converter is always JSON. */
 export type ToTable<Body> = (body: Body) => Table;
 
 /**
- * Answers a question about the history, unless the caller has the answer already: its `ETag` follows from the
- * question, the form and `state`, which must change with everything that would change the answer. Then nothing is
- * computed.
+ * Answers a query of the history, or 304 where the caller has the answer already.
+ * The `ETag` follows from the query, the format and `state`, which must change whenever the answer would.
  */
 export async function answerOnce<Body extends object>(
   c: Context<AppEnv>,
@@ -41,7 +40,7 @@ export async function answerOnce<Body extends object>(
   });
 }
 
-/** What flat rows have no place for: where the next page is, and that something was left out. */
+/** Headers for the facts that flat rows cannot hold: the next page's address, and a cut. */
 function moreOf(c: Context<AppEnv>, body: { nextCursor?: string | null; truncated?: boolean }): Record<string, string> {
   const next = new URL(c.req.url);
   if (typeof body.nextCursor === "string") next.searchParams.set("cursor", body.nextCursor);
@@ -51,7 +50,7 @@ function moreOf(c: Context<AppEnv>, body: { nextCursor?: string | null; truncate
   };
 }
 
-/** The form that is asked for: by the query, which is checked by now, or by `Accept`. */
+/** Requested format: of the query, which has been checked, or of `Accept`. */
 function formatOf(c: Context<AppEnv>): TableFormat {
   const named = c.req.query("format");
   const formats = Object.keys(TABLE_MEDIA_TYPES) as TableFormat[];
@@ -78,7 +77,7 @@ function hasTag(header: string | undefined, etag: string): boolean {
   return header?.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag)) ?? false;
 }
 
-/** A stored file, as it is told of. */
+/** A stored file and its description. */
 interface StoredFile {
   readonly digest: string;
   readonly sizeBytes: number;
@@ -86,8 +85,8 @@ interface StoredFile {
 }
 
 /**
- * A file as a stream: one range of it where `Range` names one (RFC 9110, section 14), nothing where the caller has it.
- * Throws `not-found` where its bytes are gone.
+ * Streams a file: one range of it for a `Range` (RFC 9110, section 14), 304 for a caller that has it. Throws
+ * `not-found` where its bytes are gone.
  */
 export async function answerArtifact(c: Context<AppEnv>, file: StoredFile): Promise<Response> {
   const { digest, sizeBytes, mediaType } = file;
@@ -110,7 +109,7 @@ export async function answerArtifact(c: Context<AppEnv>, file: StoredFile): Prom
   });
 }
 
-/** The one range that is asked for; null for all: more than one, or another version's, are answered whole. */
+/** Requested range; null for the whole file, which also answers several ranges or a range of another version. */
 function readRange(
   range: string | undefined,
   ifRange: string | undefined,
@@ -126,10 +125,10 @@ function readRange(
   return offset < end ? { offset, length: end - offset } : "unsatisfiable";
 }
 
-/** Opened by itself, a plot may use its own stylesheet and nothing else. */
+/** A plot that is opened by itself may use its own stylesheet and nothing else. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
-/** An SVG document, unless the caller has it already. */
+/** An SVG document, or 304 where the caller has it already. */
 export async function answerSvg(c: Context<AppEnv>, svg: string): Promise<Response> {
   const etag = await tagOf(svg);
   const headers = { etag, "cache-control": "no-cache, private", "content-security-policy": POLICY };

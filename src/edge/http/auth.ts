@@ -10,7 +10,7 @@ import { findRunnerByCredentialHash } from "../store/fleet/registration-store.ts
 import { hashSecret, isSecretOf } from "../store/secret.ts";
 import { addressOf, checkAddress, noteWrongSecret } from "./rate-limiter.ts";
 
-/** Who calls. */
+/** Authenticated caller. */
 export type Principal =
   | {
       readonly kind: "key";
@@ -22,7 +22,7 @@ export type Principal =
     }
   | { readonly kind: "runner"; readonly id: string; readonly project: string };
 
-/** What a request says of whoever sends it. */
+/** The caller's own data in a request. */
 export interface Caller {
   readonly authorization: string | undefined;
   readonly address: string;
@@ -40,12 +40,12 @@ interface CachedPrincipal {
 type WaitUntil = (work: Promise<unknown>) => void;
 
 const CACHED_PRINCIPALS = 1_000;
-/** By secret, so that the inference path neither asks a database nor hashes. */
+/** Principals by secret, so that the inference path neither queries a database nor hashes. */
 const cache = new Map<string, CachedPrincipal>();
 
 /**
- * Checks `Authorization: Bearer …` against what a route wants; throws `unauthorized` or `forbidden`. A runner's
- * credential is looked up each time, but on a frequent route, where it is trusted like a key for inference.
+ * Checks `Authorization: Bearer …` against a route's access; throws `unauthorized` or `forbidden`.
+ * A runner's credential is looked up each time; on a frequent route it is cached like a key for inference.
  */
 export async function authorise(
   env: Env,
@@ -81,14 +81,14 @@ export async function authorise(
   return principal;
 }
 
-/** Forgets a key at once in this isolate; others do so within `keyExpiryMs`. */
+/** Forgets all keys in this isolate at once; other isolates do so within `keyExpiryMs`. */
 export function forgetCachedKeys(): void {
   cache.clear();
 }
 
 type Read = (env: Env, secret: string, address: string | null) => Promise<Principal | null>;
 
-/** With `refresh`, what has aged serves once more while it is looked up behind the request. */
+/** With `refresh`, an aged entry serves once more while it is looked up behind the request. */
 async function findCached(
   env: Env,
   secret: string,
@@ -106,7 +106,7 @@ async function findCached(
 }
 
 async function readAnew(env: Env, secret: string, read: Read, address: string): Promise<Principal | null> {
-  // Whose secret was right a while ago is looked up, whatever others of the address come with.
+  // A secret that was valid a while ago is looked up, however many wrong ones come from the same address.
   const principal = await read(env, secret, cache.has(secret) ? null : address);
   if (cache.size >= CACHED_PRINCIPALS) cache.clear();
   if (principal === null) cache.delete(secret);
@@ -134,7 +134,7 @@ async function readKey(env: Env, secret: string, address: string | null): Promis
   return key === null ? null : { kind: "key", ...key };
 }
 
-/** Whoever comes with wrong secrets again and again is not looked up for a while. */
+/** An address with too many wrong secrets gets no look-up for a while. */
 async function lookUp<Found>(address: string | null, find: () => Promise<Found | null>): Promise<Found | null> {
   if (address !== null) checkAddress(address);
   const found = await find();
@@ -142,7 +142,7 @@ async function lookUp<Found>(address: string | null, find: () => Promise<Found |
   return found;
 }
 
-/** Compares digests in constant time, so that timing tells nothing of the secret. */
+/** Compares digests in constant time, so that timing reveals nothing of the secret. */
 async function equalSecrets(a: string, b: string): Promise<boolean> {
   const encoder = new TextEncoder();
   const [digestA, digestB] = await Promise.all(

@@ -18,19 +18,19 @@ export interface AppEnv {
   Variables: {
     arrivedAtMs: number;
     principalId: string | null;
-    /** How the key's rate stands; absent where no key asks. */
+    /** State of the key's rate; absent without a key. */
     keyRate?: KeyRate;
-    /** The endpoint's path; null while none is found. */
+    /** The endpoint's path; null until one matches. */
     route: string | null;
-    /** The request's span, for those within it; null where it is not traced. */
+    /** The request's span, as the parent of further spans; null without tracing. */
     scope: SpanScope | null;
   };
 }
 
-/** What a handler gets: everything is checked by the endpoint's schemas. */
+/** Input of a handler, checked by the endpoint's schemas. */
 export interface HandlerInput<Params, Query, Headers, Body> {
   readonly c: Context<AppEnv>;
-  /** With the project of whoever calls; of a public route, the operator's. */
+  /** With the caller's project; on a public route, the operator's. */
   readonly env: ProjectEnv;
   readonly principal: Principal | null;
   readonly params: Params;
@@ -40,7 +40,7 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly arrivedAtMs: number;
   /** Keeps work alive behind the reply. */
   readonly waitUntil: (work: Promise<unknown>) => void;
-  /** The request's span, for those within it; null where it is not traced. */
+  /** The request's span, as the parent of further spans; null without tracing. */
   readonly scope: SpanScope | null;
 }
 
@@ -49,8 +49,8 @@ type Handler<Params, Query, Headers, Body, Reply> = (
 ) => Promise<Reply | Response>;
 
 /**
- * Serves an endpoint of the table: access first, then size and syntax, then the schemas. What is
- * wrong with the input is reported all at once, each by its pointer.
+ * Serves an endpoint of the table: checks access first, then size and syntax, then the schemas. Reports all faults of
+ * the input at once, each with its pointer.
  */
 export function bind<Params, Query, Headers, Body, Reply>(
   app: Hono<AppEnv>,
@@ -82,7 +82,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
     const about = { arrivedAtMs: c.get("arrivedAtMs"), waitUntil, scope: c.get("scope") };
     const handle = () => handler({ c, env, principal, params, query, headers, body, ...about });
-    // Pages of an import are part of the act that began it.
+    // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
@@ -96,7 +96,7 @@ async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   return parseJson(bytes);
 }
 
-/** Does what an administrator asked for and writes down that it was asked, by whom, and how it ended. */
+/** Runs an administrator's act and writes it to the audit log with its author and outcome. */
 export async function audited<Reply>(
   c: Context<AppEnv>,
   env: ProjectEnv,
@@ -108,7 +108,7 @@ export async function audited<Reply>(
     try {
       await addAuditEntry(openProject(env), entry);
     } catch (error) {
-      // It is done, and may have made a secret that is told once: the log has it at least.
+      // The act is done and may have made a secret that is shown once: log the entry instead of failing the request.
       console.error(JSON.stringify({ event: "audit-entry-lost", ...entry, error: String(error) }));
     }
   };

@@ -17,17 +17,17 @@ function toChunk({ id, event, data }: ServerSentEvent): Uint8Array {
   return encoder.encode(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Streams of server-sent events by topic, to whoever listens now. */
+/** Streams of server-sent events by topic, for the present listeners. */
 export class EventFeed {
   readonly #subscribers = new Set<Subscriber>();
   #keepAlive: ReturnType<typeof setInterval> | null = null;
 
-  /** How many listen, to whatever topic. */
+  /** Listeners of all topics. */
   get size(): number {
     return this.#subscribers.size;
   }
 
-  /** A stream that begins with `backlog` and goes on with what is published, unless it is over already. */
+  /** A stream of `backlog` and later events; it ends after `backlog` where `over`. */
   open(topic: string, backlog: readonly ServerSentEvent[], over: boolean): Response {
     let subscriber: Subscriber | null = null;
     const stream = new ReadableStream<Uint8Array>({
@@ -48,7 +48,7 @@ export class EventFeed {
     });
   }
 
-  /** To those who listen to a topic that is meant. */
+  /** Sends an event to the listeners of each matching topic. */
   publish(isMeant: (topic: string) => boolean, event: ServerSentEvent): void {
     if (this.#subscribers.size > 0) this.#send(({ topic }) => isMeant(topic), toChunk(event));
   }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 takes it. */
+/** A JSON Schema of draft 2020-12, the one of OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Converts schemas by name, all at once. A schema with an id becomes a component, which the others refer to. Replies are
- * described like requests: a field with a default may be absent, since the edge does not fill it in.
+ * Converts schemas by name, all at once. A schema with an id becomes a component that the others refer to.
+ * Replies are described like requests: a field with a default may be absent, since the edge does not fill it in.
  */
 export function convertSchemas(schemas: Readonly<Record<string, z.ZodType>>): {
   readonly parts: Schemas;
@@ -43,7 +43,7 @@ function addMapping(
   union.discriminator = { propertyName, mapping: Object.fromEntries(mapping) };
 }
 
-/** Leaves out what says nothing: bounds that all integers have, the pattern of a format, keys that may be any text. */
+/** Removes keywords without information: bounds that all integers have, the pattern of a format, keys of any text. */
 function shorten(schema: JsonSchema): JsonSchema {
   if (schema.minimum === -Number.MAX_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
@@ -52,7 +52,7 @@ function shorten(schema: JsonSchema): JsonSchema {
   return schema;
 }
 
-/** Makes null another type of what may be null, so that its bounds and words are read beside it. */
+/** Makes null another type of a nullable schema, so that its bounds and description stay beside it. */
 function foldNull(schema: JsonSchema): JsonSchema {
   const { anyOf = [], ...beside } = schema;
   const [option, end] = anyOf;

@@ -4,9 +4,9 @@ import { configOf, type Env } from "../config.ts";
 import type { Principal } from "./auth.ts";
 import { type Rate, RateLimiter, type RateVerdict } from "./rate-limiter.ts";
 
-/** The burst is what comes in by the rate in so many seconds. */
+/** Length of the burst: the requests that the rate allows in so many seconds. */
 const WINDOW_S = 2;
-/** How long a key stays closed that the platform's own counter, which sees other isolates, too, found over its limit. */
+/** Time for which a key stays closed after the platform's counter, which sees all isolates, found it over its limit. */
 const CLOSED_MS = 1_000;
 const KNOWN_CALLERS = 10_000;
 
@@ -15,16 +15,16 @@ const closedUntilMs = new Map<string, number>();
 
 type Key = Extract<Principal, { kind: "key" }>;
 
-/** What is told of a key's rate with each reply. */
+/** State of a key's rate, reported with each reply. */
 export interface KeyRate {
   readonly rate: Rate;
   readonly verdict: RateVerdict;
 }
 
 /**
- * Counts a request of a key, and of its project unless that is the operator's; throws `rate-limited`. Counted is what
- * this isolate sees; where the platform counts, too, what it finds holds for the requests after this one, so that none
- * waits for it.
+ * Counts a request of a key, and of its project unless that is the operator's; throws `rate-limited`.
+ * This isolate counts what it sees itself. The platform's counter, where there is one, affects later requests only, so
+ * that no request waits for it.
  */
 export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>) => void): KeyRate {
   const { keyRequestsPerSecond, projectRequestsPerSecond } = configOf(env);
@@ -37,7 +37,7 @@ export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>
     const verdict = limiter.spend(`project ${key.project}`, shared, nowMs);
     if (!verdict.isAllowed) throw new RateLimited("project", { rate: shared, verdict });
   }
-  // The platform's counter knows one limit, and judges nobody by less than his own.
+  // The platform's counter has one limit: it may not judge a key with a higher one.
   if (rate.perSecond <= keyRequestsPerSecond && env.KEY_LIMITER !== undefined) {
     waitUntil(countElsewhere(env.KEY_LIMITER, key.id));
     const retryAfterMs = (closedUntilMs.get(key.id) ?? 0) - nowMs;
@@ -51,7 +51,7 @@ export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>
   return told;
 }
 
-/** A refusal, with what the headers tell of it. */
+/** A refusal, with the state that its headers report. */
 export class RateLimited extends ProblemError {
   readonly told: KeyRate;
 
@@ -63,7 +63,10 @@ export class RateLimited extends ProblemError {
   }
 }
 
-/** `RateLimit-Policy` and `RateLimit`, by draft-ietf-httpapi-ratelimit-headers-10. */
+/**
+ * `RateLimit-Policy` and `RateLimit` headers.
+ * Source: draft-ietf-httpapi-ratelimit-headers-10.
+ */
 export function rateHeaders({ rate, verdict }: KeyRate): Record<string, string> {
   return {
     "ratelimit-policy": `"key";q=${rate.burst};w=${WINDOW_S}`,

@@ -13,8 +13,8 @@ import { openScope } from "./span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
 /**
- * Notes the arrival, continues the caller's trace, and emits one flat event for the request after
- * the reply: for every request, or only for those that failed on our side.
+ * Notes the arrival, continues the caller's trace, and emits one flat event after the reply: for each request, or only
+ * for failures on our side.
  */
 export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
@@ -43,7 +43,7 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** A request that was answered, by OpenTelemetry's names; its path has no ids in its name. */
+/** Span of an answered request, in OpenTelemetry's names; ids in the path are not part of its name. */
 function describeRequest(c: Context<AppEnv>, trace: TraceContext, parent: TraceContext | null): Span {
   const { method, path } = c.req;
   const { status } = c.res;

@@ -9,13 +9,13 @@ import { convertSchemas, type JsonSchema } from "./json-schema.ts";
 
 let document: object | null = null;
 
-/** What a caller may show for itself, each as a bearer token. */
+/** Secrets of a caller, each as a bearer token. */
 const SECRETS = {
   key: "An API key (`mk_…`) with the route's scope",
   runner: "A runner's credential (`mc_…`)",
 };
 
-/** The OpenAPI 3.1 document of the endpoint table; made when it is first asked for. */
+/** The OpenAPI 3.1 document of the endpoint table, made on first use. */
 export function openApiDocument(): object {
   document ??= generate();
   return document;
@@ -46,11 +46,11 @@ function generate(): object {
   };
 }
 
-/** Where an endpoint has a schema; a parameter's place is called as OpenAPI calls it. */
+/** Part of an endpoint that has a schema; parameters have OpenAPI's names for their places. */
 type Part = "path" | "query" | "header" | "body" | "reply" | "problem";
 type Schemas = (part: Part) => JsonSchema | undefined;
 
-/** The schemas of an endpoint, by its name and theirs. */
+/** The schemas of an endpoint, named by the endpoint and the part. */
 function collectSchemas([operationId, endpoint]: [string, Endpoint]): [string, z.ZodType][] {
   const { params, query, headers, body, reply } = endpoint;
   const problem = isOip(endpoint) ? OipError : Problem;
@@ -113,7 +113,7 @@ function describeSuccess({ method, reply, repeatable }: Endpoint, schemas: Schem
   return { [reply.status]: { description: DONE[reply.status] } };
 }
 
-/** What a status of success says. */
+/** Description of each status of success. */
 const DONE = {
   101: "The connection is a WebSocket from here on",
   200: "What was asked for",
@@ -122,7 +122,7 @@ const DONE = {
   204: "It is done, and there is nothing to say",
 };
 
-/** The problems that a route may answer with, joined by status; under `/v2` they have another shape. */
+/** Problems of a route, joined by status; under `/v2` they have another shape. */
 function describeProblems(endpoint: Endpoint, schemas: Schemas): Record<string, object> {
   const takesInput = endpoint.params ?? endpoint.query ?? endpoint.body ?? endpoint.headers;
   const codes = new Set<ProblemCode>([

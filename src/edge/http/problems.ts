@@ -1,7 +1,7 @@
 import type { OipError } from "../../protocol/inference/oip.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
 
-/** A problem as an RFC 9457 response; `instance` is the path that was asked for. */
+/** A problem as an RFC 9457 response; `instance` is the requested path. */
 export function problemResponse(problem: Problem, instance: string, headers: Record<string, string> = {}): Response {
   const retryAfter: Record<string, string> =
     problem.retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(problem.retryAfterMs / 1_000)) };
@@ -11,10 +11,10 @@ export function problemResponse(problem: Problem, instance: string, headers: Rec
   });
 }
 
-/** Statuses that mean under `/v2` what they mean elsewhere. */
+/** Statuses that have the same meaning under `/v2`. */
 const KEPT = new Set([401, 403, 405, 413, 500]);
 
-/** Bad input and unknown models are 400; what may succeed later or ran out of its time is 503. */
+/** Bad input and unknown models become 400; problems that may pass and exceeded budgets become 503. */
 export function oipStatus({ code, status }: Pick<Problem, "code" | "status">): number {
   const isBusy = status === 429 || status > 500 || code === "budget-unattainable";
   if (KEPT.has(status)) return status;

@@ -1,6 +1,6 @@
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
-/** So many requests a second in the long run, and after a rest so many at once. */
+/** Long-term rate in requests a second, and size of a burst after a rest. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -10,7 +10,7 @@ export interface RateVerdict {
   readonly isAllowed: boolean;
   /** Requests that would be allowed at once now. */
   readonly remaining: number;
-  /** Until all of the burst may be used again. */
+  /** Time until the whole burst is available again. */
   readonly resetMs: number;
   /** Of a refusal: until the next request is allowed; else 0. */
   readonly retryAfterMs: number;

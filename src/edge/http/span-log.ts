@@ -5,9 +5,9 @@ import type { TraceContext } from "../../telemetry/trace-context.ts";
 import { configOf, type Env } from "../config.ts";
 
 const QUEUED_SPANS = 4_096;
-/** Spans of the same moment go out together. */
+/** Spans within this time go out together. */
 const FLUSH_AFTER_MS = 500;
-/** A flush that has not ended by now was cut off with its request; the next one takes over. */
+/** A flush that has not ended by then was cut off with its request; the next one takes over. */
 const OVERDUE_MS = 30_000;
 
 const RESOURCE = { "service.name": "millrace-edge", "service.version": VERSION };
@@ -17,8 +17,9 @@ const queue = new SpanQueue(QUEUED_SPANS);
 let flushingSinceMs: number | null = null;
 
 /**
- * Where spans within `context` go: to the collector, behind whatever is answered. Null where no collector is set or the
- * trace is not sampled. Times are the Worker's, whose clock stands still while it computes.
+ * Scope of spans within `context`, which go to the collector after the reply. Null without a collector or where the
+ * trace is not sampled.
+ * Times come from the Worker's clock, which does not advance while it computes.
  */
 export function openScope(
   env: Env,

@@ -2,16 +2,15 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { discardBody, mediaTypeOf, unsupportedMediaType } from "./read-body.ts";
 
-/** What a body may be. */
+/** Limits of a body. */
 interface BodyLimits {
   readonly mediaTypes: readonly string[];
   readonly maxBytes: number;
 }
 
 /**
- * Puts a request's body into the bucket as it comes, so that it may be larger than a Worker's memory. `put`
- * must have the digest checked. Throws `invalid-request` where its length is not said or its digest is another, and `payload-too-large` before anything of
- * it is read.
+ * Streams a request's body into the bucket, since it may exceed a Worker's memory. `put` must have the digest checked.
+ * Throws `invalid-request` for a missing length or a wrong digest, and `payload-too-large` before it reads any byte.
  */
 export async function storeBody(
   request: Request,
@@ -20,7 +19,7 @@ export async function storeBody(
   put: (bytes: ReadableStream) => Promise<unknown>,
 ): Promise<{ mediaType: string; sizeBytes: number }> {
   const { mediaType, sizeBytes } = await checkHead(request, limits);
-  // R2 wants to know the length of what comes; a body that is shorter or longer than it says fails here.
+  // R2 requires the length in advance; a body shorter or longer than declared fails here.
   const { readable, writable } = new FixedLengthStream(sizeBytes);
   const body = request.body ?? new Blob([]).stream();
   const [stored] = await Promise.allSettled([put(readable), body.pipeTo(writable)]);
@@ -30,7 +29,7 @@ export async function storeBody(
   throw invalidRequest([{ pointer: "#", message: `is not ${digest}` }]);
 }
 
-/** What the head of a request says of its body. */
+/** The body's size and digest, by the head of its request. */
 export async function checkHead(
   request: Request,
   { mediaTypes, maxBytes }: BodyLimits,

@@ -10,7 +10,7 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** A table of rows, by what each column is called and takes from a row. */
+/** A table of rows; each column has a name and a function that reads its cell. */
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: readonly (readonly [name: string, type: ColumnType, cell: (row: Row) => Cell | undefined])[],
@@ -39,7 +39,10 @@ function writeCsv({ columns, rows }: Table): string {
   return lines.map((cells) => `${cells.map(toCsv).join()}\r\n`).join("");
 }
 
-/** Text that a spreadsheet would take for a formula gets an apostrophe, which makes it text there (OWASP, CSV injection). */
+/**
+ * Puts an apostrophe before text that a spreadsheet would read as a formula.
+ * Source: OWASP, CSV injection.
+ */
 function toCsv(cell: Cell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell;
@@ -55,10 +58,10 @@ function writeNdjson({ columns, rows }: Table): string {
 const PARQUET_TYPES = {
   text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
   number: { type: "DOUBLE" },
-  // Counts are added up beyond 32 bits.
+  // Sums of counts exceed 32 bits.
   integer: { type: "INT64" },
   boolean: { type: "BOOLEAN" },
-  // Readers take the older of the two names for a local time.
+  // Readers use the older of the two names for a local time.
   time: {
     type: "INT64",
     converted_type: "TIMESTAMP_MILLIS",

@@ -13,26 +13,26 @@ import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "./wasm/edge-networks.ts";
 import { probePlacement } from "./ask-placement.ts";
 
-/** What a placement is chosen for. */
+/** Input of a placement's choice. */
 export interface AdmissionInput extends InferWishes {
   readonly model: string;
 }
 
-/** An inference request, whatever it came as. */
+/** An inference request, in whatever format it came. */
 export interface InferInput extends AdmissionInput {
   readonly tensors: Tensor[];
-  /** Where an input of this name stands in the request; of the empty name, where they all do. */
+  /** Place of the named input in the request; for the empty name, the place of all inputs. */
   readonly pointerOf: (name: string) => string;
-  /** Whether it is a measurement of the runner's, which the history has as such, and not as a request. */
+  /** Set for a measurement by a runner, which the history does not keep as a request. */
   readonly isMeasurement?: boolean;
 }
 
-/** How sure a runner must be to take a request: of a best effort not at all, since a refusal is the one thing it is not to be. */
+/** Confidence that a runner needs to accept a request; 0 for a best effort, which it must not refuse. */
 export function confidenceOf({ onMiss, confidence }: Pick<InferWishes, "onMiss" | "confidence">): number {
   return onMiss === "best-effort" ? 0 : confidence;
 }
 
-/** Where an admitted request runs and why, and what it asked for. */
+/** Chosen place of an admitted request with the reasons, and the wishes of the request. */
 export interface Admission extends Omit<Extract<Choice, { kind: "admitted" }>, "kind"> {
   readonly version: Version;
   readonly rows: number;
@@ -44,9 +44,8 @@ interface TicketInput extends AdmissionInput {
 }
 
 /**
- * Finds the version and a placement whose prediction fits what is left of the budget, among those that
- * are not `avoided`. For a ticket only runners with a listener count, and only what happens there. Throws the
- * problem that is in the way.
+ * Finds the version and a placement whose prediction fits the rest of the budget, among those not `avoided`.
+ * For a ticket only runners with a listener count, and only the time spent there. Throws the problem that prevents it.
  */
 export async function admitRequest(
   call: InferCall,
@@ -90,7 +89,7 @@ export async function admitRequest(
     placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
-      // A ticket's budget is for what comes later: asking for it uses nothing up.
+      // A ticket's budget is for a later request: asking for it uses nothing up.
       spentMs: isDirect ? 0 : elapsedMs(arrivedAtMs),
       outlook: look,
       calibratedMs: (placement) =>
@@ -120,7 +119,7 @@ function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput
   return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
 }
 
-/** The placements that a request can go to: by a ticket those with a listener, else all that take its rows. */
+/** Placements within reach of the request: for a ticket those with a listener, else all that accept its rows. */
 function reachableOf(
   placements: readonly LivePlacement[],
   { model, tensors }: InferInput | TicketInput,
@@ -134,14 +133,14 @@ function reachableOf(
   return listening;
 }
 
-/** What of an outlook holds where neither edge nor link are on the way. */
+/** Outlook without the edge and the link. */
 function withoutWay(outlook: Outlook): Outlook {
   return { ...outlook, linkMs: 0, coldMs: 0 };
 }
 
 type Refusal = ConstructorParameters<typeof ProblemError>;
 
-/** What a caller is told of a request that is not admitted. */
+/** Problem for the caller of a request that is not admitted. */
 function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: AdmissionInput, arrivedAtMs: number): Refusal {
   const { model } = input;
   switch (choice.kind) {
@@ -153,7 +152,7 @@ function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: Admissi
       return ["overloaded", detail, { retryAfterMs }];
     }
     case "late":
-      // What the edge itself used up of the budget is no fault of the request.
+      // The edge itself used the budget up, which is no fault of the request.
       return exceeded(arrivedAtMs);
     case "silent":
       return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
@@ -181,7 +180,7 @@ function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: n
   ];
 }
 
-/** The fields that narrow the choice, as they were given. */
+/** The fields that narrow the choice, as the request has them. */
 function nameWishes({ runnerId, placementId, backend, profile, labels, minFidelity }: AdmissionInput): string {
   const given = {
     runnerId,

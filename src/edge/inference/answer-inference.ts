@@ -13,15 +13,16 @@ import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferI
 import { askRunner, computeAtEdge, probePlacement, type RunnerAnswer } from "./ask-placement.ts";
 import type { InferCall } from "./snapshot.ts";
 
-/** An answered inference: everything of its reply but the form. */
+/** An answered inference: its reply, in no format yet. */
 export interface Inference {
   readonly reply: Omit<InferReplyHeader, "tensors">;
   readonly tensors: Tensor[];
 }
 
 /**
- * Admits, sends, answers; at the deadline whatever the runner does. The way of every inference. What is
- * refused is counted. A caller that goes away does not cut it off: what was sent is learnt from and kept.
+ * Admits, sends and answers: the path of every inference. Answers by the deadline, whatever the runner does, and counts
+ * refusals.
+ * A caller that goes away does not end it: the outcome still updates the predictions and the history.
  */
 export async function answerInference(call: InferCall, input: InferInput): Promise<Inference> {
   const once = answerOnce(call, input);
@@ -30,13 +31,13 @@ export async function answerInference(call: InferCall, input: InferInput): Promi
   return answer;
 }
 
-/** Where a request was lost, and how. */
+/** Place and manner of a request's loss. */
 interface Loss {
   readonly placement: LivePlacement;
   readonly problem: Problem;
 }
 
-/** Tries a placement, and once another one where the first was lost under the request and there is time left. */
+/** Tries a placement, and once another one where the first was lost during the request and time is left. */
 async function answerOnce(call: InferCall, input: InferInput): Promise<Inference> {
   const { arrivedAtMs } = call;
   const first = await admit(call, input, null);
@@ -45,7 +46,7 @@ async function answerOnce(call: InferCall, input: InferInput): Promise<Inference
   if (tried.kind === "missed") throw raise(budgetExceeded(arrivedAtMs));
   if (!ELSEWHERE.has(tried.problem.code)) throw raise(tried.problem);
   const loss = { placement: first.candidate.placement, problem: tried.problem };
-  // Where there is no other way, the caller is told what happened and not that there is none.
+  // Without another placement, the caller gets the first problem and not the lack of a placement.
   const second = await admit(call, input, loss).catch((error: unknown) => {
     if (error instanceof ProblemError) return null;
     throw error;
@@ -56,7 +57,10 @@ async function answerOnce(call: InferCall, input: InferInput): Promise<Inference
   throw raise(again.kind === "missed" ? budgetExceeded(arrivedAtMs) : again.problem);
 }
 
-/** Problems of a placement that say nothing against the request; that the budget does not last is for its runner to say. */
+/**
+ * Problems of a placement after which another one is tried. An exceeded budget is not among them: its runner reports
+ * it.
+ */
 const ELSEWHERE = new Set<Problem["code"]>([
   "runner-lost",
   "runner-offline",
@@ -66,7 +70,7 @@ const ELSEWHERE = new Set<Problem["code"]>([
   "no-placement",
 ]);
 
-/** Admission by the deadline; a second one keeps away from where the request was lost. */
+/** Admission by the deadline; a second one avoids the place where the request was lost. */
 async function admit(call: InferCall, input: InferInput, loss: Loss | null): Promise<Admission> {
   const { arrivedAtMs, scope } = call;
   const leftMs = Math.max(0, input.budgetMs - elapsedMs(arrivedAtMs));
@@ -78,7 +82,7 @@ async function admit(call: InferCall, input: InferInput, loss: Loss | null): Pro
   return admission;
 }
 
-/** Whether a placement goes down with what was lost: the runner, or only the device. */
+/** Whether a placement shares the lost part: the runner, or only the device. */
 function shares(placement: LivePlacement, loss: Loss): boolean {
   const isRunnerGone = loss.problem.code === "runner-lost" || loss.problem.code === "runner-offline";
   return (
@@ -89,7 +93,7 @@ function shares(placement: LivePlacement, loss: Loss): boolean {
 type Answer = Extract<RunnerAnswer, { kind: "answered" }>;
 type Tried = (Answer & { readonly latency: LatencySplit }) | Exclude<RunnerAnswer, Answer>;
 
-/** Asks one placement and keeps what was measured. */
+/** Asks one placement and keeps the measurements. */
 async function tryPlacement(call: InferCall, input: InferInput, admission: Admission): Promise<Tried> {
   const { arrivedAtMs } = call;
   const { candidate, version, rows } = admission;
@@ -121,7 +125,10 @@ async function tryPlacement(call: InferCall, input: InferInput, admission: Admis
   return { ...answer, latency };
 }
 
-/** An attempt as a span: the way to a runner and back, or the computation at the edge, in which its clock stands still. */
+/**
+ * An attempt as a span: the round trip to a runner, or the computation at the edge, during which its clock does not
+ * advance.
+ */
 function traceAnswer(
   { scope }: InferCall,
   admission: Admission,
@@ -139,7 +146,7 @@ function toError(answer: RunnerAnswer): { error?: string } {
   return { error: answer.kind === "missed" ? "budget-exceeded" : answer.problem.code };
 }
 
-/** Where a request is sent, as spans tell it. */
+/** Attributes of a request's target in spans. */
 function describeSpan({ version, candidate: { placement } }: Admission): { attributes: SpanAttributes } {
   return {
     attributes: {
@@ -153,7 +160,7 @@ function describeSpan({ version, candidate: { placement } }: Admission): { attri
   };
 }
 
-/** What the history keeps of an attempt, however it ended. */
+/** Record of an attempt in the history, however it ended. */
 function describeAttempt(
   { confidence, budgetMs, onMiss }: InferInput,
   { version, candidate, rows, fits }: Admission,
@@ -169,7 +176,7 @@ function describeAttempt(
     asPredicted: isAnswered && totalMs <= latencyMs,
   };
   const subject = `${version.model}@${version.version}`;
-  // Nobody vouches for a best effort, and the clock stands still while the edge computes.
+  // A best effort has no prediction to judge, and the clock does not advance while the edge computes.
   const isJudged = fits && onMiss === "reject" && backend !== "edge-wasm";
   const place = { variant, backend, software, fingerprint, configuration };
   return { project: version.project, subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
@@ -182,7 +189,7 @@ function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencyS
   return { totalMs, edgeMs, linkMs, ...times };
 }
 
-/** A runner says what went wrong there; that the caller is at fault it cannot know. */
+/** Problem that a runner reported. It cannot know that the caller is at fault. */
 function raise(problem: Problem): ProblemError {
   const isRunners = PROBLEMS[problem.code].fault !== "client" && problem.code !== "internal";
   return new ProblemError(isRunners ? problem.code : "backend-failed", problem.detail, problem);

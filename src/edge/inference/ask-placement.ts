@@ -17,19 +17,19 @@ import { type Attempt, placementWatch } from "./predict/placement-watch.ts";
 import type { ProjectCall, Version } from "./snapshot.ts";
 import { computeRows, loadNetwork } from "./wasm/edge-networks.ts";
 
-/** What a placement is asked, and until when its answer is waited for. */
+/** Question to a placement, with the deadline of its answer. */
 interface Question {
   readonly candidate: Pick<Candidate, "placement" | "outlook">;
   readonly tensors: Tensor[];
-  /** Where they stand in the request. */
+  /** Place of the tensors in the request. */
   readonly pointer: string;
   readonly rows: number;
   readonly confidence: number;
   readonly priority: number;
   readonly deadlineAtMs: number;
-  /** Whether it is asked for what the edge learns alone. */
+  /** Set for a request of the edge's own, whose outcome only updates the predictions. */
   readonly isProbe: boolean;
-  /** The span that it is asked within; absent or null where it is not traced. */
+  /** The question's span, as the parent of further spans; absent or null without tracing. */
   readonly scope?: SpanScope | null;
 }
 
@@ -38,7 +38,7 @@ export type RunnerAnswer =
       readonly kind: "answered";
       readonly tensors: Tensor[];
       readonly roundTripMs: number;
-      /** Whether its times are a measurement of the placement; they are not where another backend stood in. */
+      /** Whether its times measure the placement; they do not where another backend stood in. */
       readonly isMeasured: boolean;
     })
   /** Nothing came before the deadline. */
@@ -46,26 +46,27 @@ export type RunnerAnswer =
   | { readonly kind: "failed"; readonly problem: Problem };
 
 /**
- * Sends tensors to a placement's runner and waits for the answer until the deadline, and no longer. What
- * is learned of the placement is noted. Throws `payload-too-large` for what no socket would take.
+ * Sends tensors to a placement's runner, waits for the answer until the deadline, and notes the outcome in the
+ * placement watch.
+ * Throws `payload-too-large` for a message that no socket accepts.
  */
 export async function askRunner({ env, waitUntil }: ProjectCall, question: Question): Promise<RunnerAnswer> {
   const { candidate, rows, deadlineAtMs, isProbe } = question;
   const nowMs = Date.now();
   const leftMs = Math.max(0, deadlineAtMs - nowMs);
-  // Its own id for each attempt: a late answer to another is never taken for this one's.
+  // Each attempt has an id of its own, so that a late answer to another one never matches.
   const requestId = createId("request");
   const frame = encodeQuestion(requestId, question, leftMs);
   const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, leftMs, nowMs, isProbe);
   const link = runnerLink(env, candidate.placement.runnerId);
-  // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
+  // An object that was restarted or moved rejects its calls; the runner's outcome is then unknown.
   const outcome = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {
     const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
     return { ok: false, heard: false, problem };
   });
   const first = await untilDeadline(leftMs, outcome);
   const answer = readAnswer(first);
-  // Whoever has not answered need not go on; not even when only the way to it broke.
+  // Cancel the request at a runner that has not answered, even where only its connection broke.
   if (first === null || (!first.ok && !first.heard && first.problem.code === "runner-lost"))
     waitUntil(Promise.allSettled([outcome, link.cancelInfer(requestId)]));
   learn(attempt, answer, first);
@@ -124,8 +125,8 @@ function learn(attempt: Attempt, answer: RunnerAnswer, outcome: LinkOutcome | nu
 }
 
 /**
- * Answers a question in this isolate, without any hop. The parts of its latency are not told apart: the clock
- * stands still while the network is computed, so all that it shows counts as the edge's.
+ * Answers a question in this isolate, without any hop. The whole latency counts as the edge's: the clock does not
+ * advance during the computation, so its parts cannot be separated.
  */
 export async function computeAtEdge(env: Env, version: Version, question: Question): Promise<RunnerAnswer> {
   const leftMs = Math.max(0, question.deadlineAtMs - Date.now());
@@ -148,20 +149,20 @@ async function compute(env: Env, version: Version, { candidate, tensors }: Quest
   };
 }
 
-/** Whatever keeps the weights from this isolate does not keep a runner from answering. */
+/** The fault that keeps the weights from this isolate does not affect a runner. */
 const NOT_LOADED = createProblem("no-placement", "The edge could not load the model.", { retryAfterMs: 1_000 });
 
-/** How long a probe is waited for, and between two of a device that is silent or cold. */
+/** Deadline of a probe, and interval of probes of a device that is silent or cold. */
 const PROBE_MS = 1_000;
-/** Between two of a device that is slow: they may take a tenth of it. */
+/** Interval of probes of a slow device: they may take a tenth of its time. */
 const SLOW_PROBE_MS = 50;
 const SLOW_PROBE_SERVICES = 10;
 const CONFIDENCE = 0.5;
 
 /**
- * Asks a placement something of our own behind a request, so that nobody's request need be risked to
- * find out: one that has stopped answering is back as soon as it answers, one that has rested is warm for
- * whoever comes next, and one that was slow is soon known to be fast again.
+ * Probes a placement behind a request, so that no caller's request is at risk.
+ * A silent placement returns as soon as it answers, a rested one is warm for the next caller, and a slow one is soon
+ * known to be fast again.
  */
 export function probePlacement(
   call: ProjectCall,
@@ -169,7 +170,7 @@ export function probePlacement(
   inputs: readonly TensorSpec[],
   reason: "silent" | "cold" | "slow",
 ): void {
-  // The edge needs not ask itself.
+  // The edge need not probe itself.
   if (placement.backend === "edge-wasm") return;
   const nowMs = Date.now();
   const outlook = placementWatch.outlook(placement, 1, CONFIDENCE, nowMs);
@@ -185,6 +186,6 @@ export function probePlacement(
     deadlineAtMs: nowMs + PROBE_MS,
     isProbe: true,
   };
-  // What came of it is noted by `askRunner`; inputs that no frame can hold leave it unknown.
+  // `askRunner` notes the outcome; inputs that no frame can hold leave it unknown.
   call.waitUntil(askRunner(call, question).catch(() => undefined));
 }

@@ -8,13 +8,13 @@ import { describePlacement } from "./answer-inference.ts";
 import { countRefusal } from "./outcome-log.ts";
 import type { InferCall } from "./snapshot.ts";
 
-/** Chooses a placement as an inference would, and lets its runner's link sign for it. A refusal is counted. */
+/** Chooses a placement like an inference, and has its runner's link sign the ticket. A refusal is counted. */
 export async function askTicket(call: InferCall, request: TicketRequest): Promise<Ticket> {
   return countRefusal(call, request.model, admitTicket(call, request));
 }
 
 async function admitTicket(call: InferCall, request: TicketRequest): Promise<Ticket> {
-  // The budget is for a request to come: what this one takes uses nothing of it up.
+  // The budget is for a later request: this one uses nothing of it up.
   const { version, candidate } = await admitRequest(
     { ...call, arrivedAtMs: Date.now() },
     { ...request, tensors: null },

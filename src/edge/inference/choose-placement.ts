@@ -3,7 +3,7 @@ import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Outlook } from "./predict/placement-watch.ts";
 import { type Prediction, predictIdleMs, predictLatency } from "./predict/predict-latency.ts";
 
-/** A placement with what a request is expected to take there. */
+/** A placement with the expected times of a request there. */
 export interface Candidate {
   readonly placement: LivePlacement;
   readonly outlook: Outlook;
@@ -11,24 +11,24 @@ export interface Candidate {
 }
 
 export type Choice =
-  /** `fits`: whether it is predicted to be in time; else it is the best effort that was asked for. */
+  /** `fits`: the prediction is within the budget; else it is the requested best effort. */
   | {
       readonly kind: "admitted";
       readonly candidate: Candidate;
       readonly fits: boolean;
-      /** The fastest of those of a higher fidelity, which only the budget kept from being chosen. */
+      /** The fastest placement of a higher fidelity that only the budget ruled out. */
       readonly passedOver: Candidate | null;
     }
-  /** No placement could even on an idle machine; the nearest needs `idleMs` as it was lately. */
+  /** No placement could even on an idle machine; the nearest needs `idleMs` by recent measurements. */
   | { readonly kind: "unattainable"; readonly nearest: Candidate; readonly idleMs: number }
-  /** Only what waits there, or a slow moment, is in the way; in `retryAfterMs` it is predicted to be gone. */
+  /** Only a queue or a slow moment prevents it; in `retryAfterMs` it is predicted to be gone. */
   | { readonly kind: "overloaded"; readonly nearest: Candidate; readonly retryAfterMs: number }
-  /** What has passed since the arrival is in the way. */
+  /** The time since the arrival prevents it. */
   | { readonly kind: "late" }
-  /** Whatever is online and could has stopped answering. */
+  /** Every online placement that could has stopped answering. */
   | { readonly kind: "silent" }
   | { readonly kind: "offline" }
-  /** There are placements, and none is as was asked for. */
+  /** No placement matches the request's wishes. */
   | { readonly kind: "unmatched" }
   | { readonly kind: "none" };
 
@@ -37,31 +37,30 @@ export interface ChoiceRules {
     InferWishes,
     "budgetMs" | "minFidelity" | "backend" | "profile" | "labels" | "runnerId" | "placementId" | "onMiss"
   >;
-  /** What has passed of the budget. */
+  /** Used part of the budget. */
   readonly spentMs: number;
   readonly outlook: (placement: LivePlacement) => Outlook;
-  /** What the request would take on an idle machine, as it was calibrated. */
+  /** Time of the request on an idle machine, by the calibration. */
   readonly calibratedMs: (placement: LivePlacement) => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
-/** Costs within this factor of the lowest are the same: measurements differ by as much from day to day. */
+/** Costs within this factor of the lowest count as equal: measurements differ by as much from day to day. */
 const SAME_COST = 1.25;
-/** So many placements are all looked at. */
+/** Up to so many placements are all examined. */
 const FEW = 64;
-/** Of more so many are looked at; where those do not decide, so many; then all. */
+/** Sample sizes among more placements: the next size where the one before does not decide, and then all. */
 const LOOKS = [16, 512];
 
 /**
- * Picks where a request runs: of the placements that are as was asked for, online, not silent and
- * predicted to fit the budget, those of the highest fidelity, of these the cheapest by their median
- * service, and of two of these at random the one with less to do (Mitzenmacher, "The power of two
- * choices in randomized load balancing", 2001). Where none fits, the outcome says what is in the way.
- *
- * Each look at a placement costs some microseconds. Of more than 64 that are online, 16 at random stand for all if one of
- * them fits that is as faithful as any; else 512 do, if one fits at all or could but for its queue. That nothing could
- * ever fit is only said of all.
+ * Picks the place of a request among the placements that match it, are online, are not silent and are predicted to fit
+ * the budget. It prefers the highest fidelity, then the lowest median service; of two such at random it takes the one
+ * with less work. Without a fit, the outcome gives the reason.
+ * To examine a placement costs some microseconds. Of more than 64 online ones, a random sample of 16 decides if one of
+ * them fits with the highest fidelity of all. Else 512 decide, if one fits or only its queue prevents it. Only all of
+ * them show that nothing could ever fit.
+ * Source: Mitzenmacher, "The power of two choices in randomized load balancing", 2001.
  */
 export function choosePlacement(placements: readonly LivePlacement[], rules: ChoiceRules): Choice {
   if (placements.length === 0) return { kind: "none" };
@@ -83,7 +82,7 @@ export function choosePlacement(placements: readonly LivePlacement[], rules: Cho
   return chooseAmong(online, rules);
 }
 
-/** Moves placements that are drawn at random to the front, up to `count`; those before `from` are there already. */
+/** Moves randomly drawn placements to the front, up to `count`; those before `from` are there already. */
 function drawToFront(placements: LivePlacement[], from: number, count: number, random: () => number): void {
   for (let index = from; index < count; index++) {
     const drawn = index + Math.floor(random() * (placements.length - index));
@@ -91,7 +90,7 @@ function drawToFront(placements: LivePlacement[], from: number, count: number, r
   }
 }
 
-/** The choice among placements that are online; there is at least one. */
+/** The choice among online placements; there is at least one. */
 function chooseAmong(placements: readonly LivePlacement[], rules: ChoiceRules): Choice {
   const { wishes, spentMs, outlook, random } = rules;
   const online = placements.map((placement): Candidate => {
@@ -133,7 +132,7 @@ function pickBest(fitting: readonly Candidate[], random: () => number): Candidat
   const limitMs = SAME_COST * Math.min(...faithful.map(costOf));
   const cheap = faithful.filter((candidate) => costOf(candidate) <= limitMs);
   const first = Math.floor(random() * cheap.length);
-  // Another one than the first: all but that are as likely.
+  // Any but the first, with equal probability.
   const second = (first + 1 + Math.floor(random() * (cheap.length - 1))) % cheap.length;
   return leastOf([cheap[first]!, cheap[second]!], (candidate) => candidate.outlook.queueMs);
 }

@@ -3,9 +3,9 @@ import { type Env, runnerLink } from "../config.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
 import { currentSnapshot, findVersion, type ProjectCall } from "./snapshot.ts";
 
-/** Each hand-over is a write to the object's disk, and requests to its runner wait behind that. */
+/** Each hand-over writes to the object's disk, and requests to its runner wait for the write. */
 const FLUSH_AFTER_MS = 1_000;
-/** A flush that did not happen by now was cut off with its request; the next request takes over. */
+/** A flush that did not happen by then was cut off with its request; the next request takes over. */
 const OVERDUE_MS = 5_000;
 
 type Outcome = RequestOutcome | RefusedRequest;
@@ -15,13 +15,13 @@ interface Batch {
   readonly sinceMs: number;
 }
 
-/** Outcomes that this isolate has not handed on yet, by the link that keeps them. */
+/** Outcomes that this isolate has not handed over yet, by the link that keeps them. */
 const waiting = new Map<string, Batch>();
 
 /**
- * Hands an outcome to a link's outbox after the reply, together with others of the same moment: to the
- * runner's, or to one without a runner where none was asked. Where that object is restarted or moved meanwhile,
- * the batch is lost: whether it was kept nobody knows then, and counted twice would be wrong, too.
+ * Hands an outcome to the outbox of its runner's link after the reply, in a batch with others; without a runner, to a
+ * link of its own.
+ * A restarted or moved object loses the batch: it may have been kept, and to count it twice would be wrong, too.
  */
 export function logOutcome({ env, waitUntil }: ProjectCall, linkName: string, outcome: Outcome): void {
   const nowMs = Date.now();
@@ -39,12 +39,12 @@ async function flushLater(env: Env, linkName: string): Promise<void> {
   if (batch !== undefined) await runnerLink(env, linkName).record(batch.outcomes);
 }
 
-/** Mistakes of the caller: such a request was never one to answer. */
+/** Errors of the caller, which do not count as refusals. */
 const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-too-large"]);
 
 /**
- * Counts a request that got no answer by its reason, after the reply. Where no runner was asked none has
- * an outbox for it, so each version has a link of its own name whose outbox holds its refusals.
+ * Counts a request without an answer by its reason, after the reply.
+ * A refusal without a runner has no outbox, so each version has a link of its own name for them.
  */
 export async function logRefusal(call: ProjectCall, model: string, code: ProblemCode): Promise<void> {
   if (MISTAKES.has(code)) return;
@@ -54,7 +54,7 @@ export async function logRefusal(call: ProjectCall, model: string, code: Problem
   logOutcome(call, `refusals/${version.id}`, { ...about, refusedFor: code });
 }
 
-/** Does a request's work; the problem that ends it is counted. */
+/** Runs a request's work and counts the problem that ends it. */
 export async function countRefusal<Value>(call: ProjectCall, model: string, work: Promise<Value>): Promise<Value> {
   try {
     return await work;

@@ -11,24 +11,24 @@ import { findProjectOfPlacement } from "../store/project-store.ts";
 
 export type WaitUntil = (work: Promise<unknown>) => void;
 
-/** A request of a project, behind which work may go on. */
+/** A request of a project, which may continue work behind the reply. */
 export interface ProjectCall {
   readonly env: ProjectEnv;
   readonly waitUntil: WaitUntil;
 }
 
-/** A request that wants an inference. */
+/** A request for an inference. */
 export interface InferCall extends ProjectCall {
   readonly arrivedAtMs: number;
-  /** The span that it is answered within; null where it is not traced. */
+  /** The request's span, as the parent of further spans; null without tracing. */
   readonly scope: SpanScope | null;
 }
 
 const KEPT = 10_000;
-/** A placement stays with its project: what was read once holds, and a request that measures waits for no database. */
+/** A placement never changes its project: one reading holds, so that a measurement waits for no database. */
 const known = new Map<string, string>();
 
-/** Whose model a placement is of; null where the runner has none of that id. */
+/** Project of a placement's model; null where the runner has no placement of that id. */
 export async function projectOfPlacement(env: Env, runnerId: string, id: string): Promise<string | null> {
   const place = `${runnerId} ${id}`;
   const found = known.get(place) ?? (await findProjectOfPlacement(openDatabase(env.DB), runnerId, id));
@@ -40,7 +40,7 @@ export async function projectOfPlacement(env: Env, runnerId: string, id: string)
 
 export type Version = NamedVersion;
 
-/** What one project has. */
+/** Versions and profiles of one project. */
 interface ProjectSnapshot {
   /** Versions by model name and by model id, in order. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
@@ -48,25 +48,28 @@ interface ProjectSnapshot {
   readonly profiles: ReadonlySet<string>;
 }
 
-/** Models and placements as this isolate last read them; a request finds those of its own project alone. */
+/** Models and placements from this isolate's last reading; a request finds only those of its own project. */
 export interface Snapshot {
   readonly readAtMs: number;
-  /** Those that have models. */
+  /** Projects with models. */
   readonly projects: ReadonlyMap<string, ProjectSnapshot>;
-  /** By version, whose ids no two projects share. */
+  /** By version; ids are unique across projects. */
   readonly placements: ReadonlyMap<string, readonly LivePlacement[]>;
 }
 
-/** Within this time after a read an unknown model costs none; before, each request for one reads, since none can share another's. */
+/**
+ * An unknown model causes no new reading within this time. Before, each request for one reads, since none can share
+ * another's.
+ */
 const FRESH_MS = 250;
 
 let current: Snapshot | null = null;
-/** When the last background read began: a promise may not be shared between requests, so a time is. */
+/** Start of the last background reading: requests cannot share a promise, so they share a time. */
 let readingSinceMs = Number.NEGATIVE_INFINITY;
 
 /**
- * The snapshot that requests are admitted by. It is read in the background when it has aged, so that
- * no request waits for the database, but the first of an isolate.
+ * The snapshot that admits requests. It is refreshed in the background when it has aged; only an isolate's first
+ * request waits for the database.
  */
 export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<Snapshot> {
   if (current === null) return readSnapshot(env);
@@ -78,13 +81,13 @@ export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<
   return current;
 }
 
-/** The current snapshot, or one that was read within the last moment where that does not know what is looked for. */
+/** The current snapshot, or one read within the last moment where the current one lacks the wanted item. */
 export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot) => boolean): Promise<Snapshot> {
   const snapshot = await currentSnapshot(call);
   return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
 }
 
-/** The version that a reference means, and the snapshot that knows it; null where there is none. */
+/** The version of a reference, and the snapshot that contains it; null where there is none. */
 export async function locateVersion(
   call: ProjectCall,
   reference: string,
@@ -106,7 +109,7 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
     projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
-  // A read that took longer does not bring back what a later one has replaced.
+  // A slow reading does not replace the result of a later one.
   if (current === null || readAtMs >= current.readAtMs) current = read;
   return current;
 }
@@ -121,7 +124,7 @@ function toProjectSnapshot(versions: readonly Version[], profiles: readonly Prof
   };
 }
 
-/** The project's version that `name`, `name@2` or an id means. */
+/** The project's version by `name`, `name@2` or an id. */
 export function findVersion(snapshot: Snapshot, project: string, reference: string): Version | null {
   const [name = "", number] = reference.split("@", 2);
   const versions = snapshot.projects.get(project)?.versions.get(name) ?? [];

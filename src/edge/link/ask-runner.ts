@@ -48,7 +48,7 @@ export async function askRunner<Answer>(
   return answer;
 }
 
-/** Sends a frame and waits for the answer; at the deadline the runner need not work on it any more. */
+/** Sends a frame and waits for the answer; at the deadline it cancels the request at the runner. */
 export function askInference(
   link: LinkParts,
   requestId: string,
@@ -77,7 +77,7 @@ export async function offerToRunner(
   return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
 }
 
-/** Sends how a version is served there now; a runner that is not connected gets it with its next welcome. */
+/** Sends a version's new serving configuration; a runner that is not connected gets it with its next welcome. */
 export async function configureRunner(link: LinkParts, modelVersionId: string): Promise<void> {
   const socket = findSocket(link);
   if (socket === null) return;

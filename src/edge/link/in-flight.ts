@@ -3,10 +3,10 @@ import type { MemoryReport } from "../../protocol/fleet/memory.ts";
 import type { LinkOutcome } from "./link-rpc.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 
-/** The clock and timers that deadlines go by. */
+/** The clock and timers of deadlines. */
 export interface Timing {
   now(): number;
-  /** Runs something later; gives what keeps it from running. */
+  /** Runs something later; returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -17,7 +17,7 @@ interface Pending<Answer> {
   readonly resolve: (outcome: LinkOutcome<Answer>) => void;
 }
 
-/** Requests that a runner has and has not answered, each tied to the socket that it went out on. */
+/** Unanswered requests at a runner, each tied to the socket that it went out on. */
 export class InFlightTable<Answer = Uint8Array> {
   readonly #timing: Timing;
   readonly #pending = new Map<string, Pending<Answer>>();
@@ -41,7 +41,7 @@ export class InFlightTable<Answer = Uint8Array> {
     });
   }
 
-  /** Hands an answer over; an answer that nobody waits for (any more) is dropped. */
+  /** Hands an answer over; an answer without a waiting request is dropped. */
   answer(requestId: string, connectionId: string, answer: Answer): void {
     const pending = this.#take(requestId, connectionId);
     if (pending === null) return;
@@ -49,17 +49,17 @@ export class InFlightTable<Answer = Uint8Array> {
     pending.resolve({ ok: true, answer, roundTripMs: Math.max(0, this.#timing.now() - pending.sentAtMs) });
   }
 
-  /** Hands over the runner's word that there will be no answer. */
+  /** Ends a request by the problem that the runner reported. */
   refuse(requestId: string, connectionId: string, problem: Problem): void {
     this.#take(requestId, connectionId)?.resolve({ ok: false, heard: true, problem });
   }
 
-  /** Ends a request that the runner has said nothing to. */
+  /** Ends a request by a problem that the runner did not report. */
   fail(requestId: string, problem: Problem): void {
     this.#take(requestId)?.resolve({ ok: false, heard: false, problem });
   }
 
-  /** Ends all requests of a socket that is gone. */
+  /** Ends all requests of a closed socket. */
   failConnection(connectionId: string, problem: Problem): void {
     for (const [requestId, pending] of this.#pending) {
       if (pending.connectionId === connectionId) this.fail(requestId, problem);
@@ -75,7 +75,7 @@ export class InFlightTable<Answer = Uint8Array> {
   }
 }
 
-/** The questions that a runner may be asked, by the kind of their answers. */
+/** Tables of the questions to a runner, by the kind of their answers. */
 export function createInFlight(timing: Timing) {
   return {
     infer: new InFlightTable(timing),

@@ -5,7 +5,7 @@ import type { IssuedTicket, TicketWish } from "./link-rpc.ts";
 import type { DirectWay } from "./runner-socket.ts";
 import { signingKey, signTicket } from "./ticket-keys.ts";
 
-/** Signs a ticket for the runner at the other end of a socket; null stands for no socket. */
+/** Signs a ticket for the runner at the other end of a socket; null means that there is no socket. */
 export async function issueTicket(
   attached: { readonly runnerId: string; readonly direct?: DirectWay } | null,
   wish: TicketWish,

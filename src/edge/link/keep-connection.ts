@@ -14,12 +14,12 @@ import {
 } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
-/** Closes that say nothing against the runner: it left, or the edge ended it; the others are counted where they were seen. */
+/** Close codes that are no fault of the runner: it left, or the edge ended it, or the fault was counted elsewhere. */
 const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced, CLOSE_CODES.removed]);
-/** Batches that one alarm may move. */
+/** Largest number of batches that one alarm moves. */
 const FLUSHED_BATCHES = 10;
 
-/** Takes a runner's new socket, which ends those before it: the Worker has checked its credential. */
+/** Accepts a runner's new socket, which ends the earlier ones: the Worker has checked its credential. */
 export async function acceptSocket(link: LinkParts, socket: LinkSocket, runnerId: string): Promise<void> {
   const { outside } = link;
   const isFlap = openSockets(outside.sockets()).some((old) => attachmentOf(old).isWelcomed);
@@ -42,13 +42,13 @@ export function closeSocket(link: LinkParts, socket: LinkSocket, code: number, r
   endSocket(socket, code, reason);
 }
 
-/** A socket has closed, by this code. */
+/** Handles the close of a socket. */
 export async function noteClose(link: LinkParts, socket: LinkSocket, code: number): Promise<void> {
   endSocket(socket, code, "closed by the runner");
   await noteDisconnect(link, socket, !FAULTLESS.has(code));
 }
 
-/** A socket is gone. `isFault`: the runner did not leave by itself. */
+/** Handles the loss of a socket. `isFault`: the runner did not leave by itself. */
 export async function noteDisconnect(link: LinkParts, socket: LinkSocket, isFault: boolean): Promise<void> {
   const { outside, memory } = link;
   const { connectionId, runnerId, isWelcomed } = attachmentOf(socket);
@@ -62,7 +62,7 @@ export async function noteDisconnect(link: LinkParts, socket: LinkSocket, isFaul
   if (isFault && isWelcomed && isNew) await outside.queue().runnerFlapped(runnerId);
 }
 
-/** Ends the socket of a runner that was removed. */
+/** Ends the socket of a removed runner. */
 export async function endRunner(link: LinkParts, runnerId: string): Promise<void> {
   const problem = createProblem("forbidden", "This runner was removed.");
   for (const socket of link.outside.sockets()) {
@@ -73,14 +73,14 @@ export async function endRunner(link: LinkParts, runnerId: string): Promise<void
   await inTurn(link, () => link.outside.records.endWatch(runnerId));
 }
 
-/** Work on reports of health, one piece after the other. */
+/** Runs work on health reports in sequence. */
 export function inTurn({ memory }: LinkParts, work: () => Promise<void>): Promise<void> {
   const done = memory.watching.then(work);
   memory.watching = done.catch(() => undefined);
   return done;
 }
 
-/** Whether a socket is open, except that of a connection which is at its end. */
+/** Whether a socket is open, other than that of a connection which is about to end. */
 export function isConnected({ outside }: LinkParts, goneId?: string): boolean {
   return openSockets(outside.sockets()).some((socket) => attachmentOf(socket).connectionId !== goneId);
 }
@@ -102,18 +102,18 @@ export async function ringLink(link: LinkParts): Promise<void> {
   try {
     for (const socket of openSockets(outside.sockets())) await checkAlive(link, socket, nowMs);
     if (!isConnected(link)) await forgetStaleConnection(link);
-    // Last: a batch that fails keeps nothing else back.
+    // Last: a batch that fails holds nothing else up.
     if (outbox.dueAtMs(link.flushMs) <= nowMs) await flush(link);
   } catch (error) {
-    // The database may be away for long: this alarm must go on, or nobody would watch the socket.
+    // The database may be away for long: without this alarm, the socket would go unwatched.
     console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
   }
   await armLink(link, nowMs);
 }
 
 /**
- * One alarm, at the sooner of the moment at which a socket is dead unless something comes, and the next flush; what
- * is overdue waits a period. A runner that counts as connected without a socket is looked for in a period, too.
+ * Sets one alarm, at the sooner of a silent socket's end and the next flush; overdue work waits a period.
+ * A runner that counts as connected without a socket is checked after a period, too.
  */
 async function armLink(link: LinkParts, nowMs: number): Promise<void> {
   const { outside, flushMs, silentMs } = link;
@@ -134,7 +134,7 @@ async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): P
   await noteDisconnect(link, socket, true);
 }
 
-/** When a socket's last ping came; before the first, when it was accepted. */
+/** Time of a socket's last ping; before the first, the time of its accept. */
 function heardAtMs({ outside }: LinkParts, socket: LinkSocket): number {
   return outside.pingedAtMs(socket) ?? attachmentOf(socket).acceptedAtMs;
 }
@@ -145,14 +145,14 @@ function failRequests({ inFlight }: LinkParts, socket: LinkSocket): void {
   for (const asked of [inFlight.infer, inFlight.memory, inFlight.health]) asked.failConnection(connectionId, problem);
 }
 
-/** Writes now and then that the runner lives; its state changes at once by other ways. */
+/** Records now and then that the runner is alive; changes of its state are recorded at once elsewhere. */
 async function noteSeen({ memory, outside }: LinkParts, runnerId: string, nowMs: number): Promise<void> {
   if (nowMs - memory.seenNotedAtMs < SEEN_EVERY_MS) return;
   memory.seenNotedAtMs = nowMs;
   await outside.records.seen(runnerId);
 }
 
-/** Moves measurements to the history, batch by batch; a batch that fails stays for the next time. */
+/** Moves measurements to the history, batch by batch; a batch that fails stays for the next flush. */
 async function flush({ outside, outbox }: LinkParts): Promise<void> {
   const projects = new Set<string>();
   try {
@@ -167,13 +167,13 @@ async function flush({ outside, outbox }: LinkParts): Promise<void> {
   }
 }
 
-/** After a restart of the edge no close event comes for the sockets of before. */
+/** After a restart of the edge, the earlier sockets get no close event. */
 async function forgetStaleConnection(link: LinkParts): Promise<void> {
   const runnerId = await link.outside.connected.read();
   if (runnerId !== undefined) await markOffline(link, runnerId);
 }
 
-/** Reports that the runner is gone, but stops where it comes back meanwhile: its hello says the contrary. */
+/** Reports that the runner is gone, but stops where it comes back meanwhile: its hello reports the contrary. */
 async function markOffline(link: LinkParts, runnerId: string, goneId?: string): Promise<void> {
   const { outside } = link;
   await outside.records.disconnected(runnerId, outside.now());

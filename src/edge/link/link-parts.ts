@@ -15,7 +15,7 @@ import type { createInFlight } from "./in-flight.ts";
 import type { Outbox } from "./outbox.ts";
 import type { LinkSocket } from "./runner-socket.ts";
 
-/** The queue, as far as a link needs it. */
+/** The queue's methods that a link needs. */
 export interface LinkQueue {
   runnerConnected(runner: AnnouncedRunner & { draining: boolean }, running: Lease[]): Promise<Lease[]>;
   runnerChanged(id: string, capabilities: Capabilities): Promise<void>;
@@ -30,9 +30,9 @@ export interface LinkQueue {
   announceRunner(id: string): Promise<void>;
 }
 
-/** The database, as far as a link reads and writes it. */
+/** The database's methods that a link needs. */
 export interface LinkRecords {
-  /** Writes down a hello; null where the runner was removed. */
+  /** Records a hello; null where the runner was removed. */
   hello(runnerId: string, capabilities: Capabilities): Promise<(RunnerOwner & { draining: boolean }) | null>;
   plan(runner: AnnouncedRunner): Promise<RunnerPlan>;
   dropPlacements(ids: string[], beforeMs: number): Promise<void>;
@@ -40,7 +40,7 @@ export interface LinkRecords {
   disconnected(runnerId: string, atMs: number): Promise<void>;
   capabilities(runnerId: string, capabilities: Capabilities): Promise<void>;
   roofline(runnerId: string, deviceKey: string, roofline: Roofline): Promise<void>;
-  /** Direct requests as the edge would have measured them. */
+  /** Measures direct requests like those through the edge. */
   measureDirect(runnerId: string, outcomes: readonly DirectOutcome[]): Promise<(RequestOutcome | RefusedRequest)[]>;
   append(measurements: Measurement[]): Promise<void>;
   /** The parts of an offer that the queue does not hold. */
@@ -48,9 +48,9 @@ export interface LinkRecords {
     spec: Offer["spec"],
     runnerId: string,
   ): Promise<Pick<Offer, "model" | "program" | "environment" | "edge">>;
-  /** A version as it is served on the runner; null where it is not. */
+  /** A version as the runner serves it; null where it does not. */
   placedModel(runnerId: string, modelVersionId: string): Promise<PlacedModel | null>;
-  /** Keeps and judges a report of health that came by itself. */
+  /** Keeps and judges a report of health that the runner sent by itself. */
   watch(runnerId: string, report: HealthReport): Promise<void>;
   endWatch(runnerId: string): Promise<void>;
 }
@@ -58,14 +58,14 @@ export interface LinkRecords {
 /** The link's surroundings. */
 export interface LinkOutside {
   now(): number;
-  /** Work that goes on after the reply. */
+  /** Runs work behind the reply. */
   later(work: Promise<unknown>): void;
   readonly alarm: Alarm;
-  /** Takes a new socket on. */
+  /** Accepts a new socket. */
   accept(socket: LinkSocket): void;
-  /** All sockets, closing ones among them. */
+  /** All sockets, including those that are closing. */
   sockets(): LinkSocket[];
-  /** When a socket's last ping came; null before the first. */
+  /** Time of a socket's last ping; null before the first. */
   pingedAtMs(socket: LinkSocket): number | null;
   /** The runner that is known to be connected; it outlives the object's memory. */
   readonly connected: {
@@ -85,16 +85,16 @@ export interface LinkListeners {
   end(): void;
 }
 
-/** What an object remembers while it lives; nothing breaks when it forgets. */
+/** State of an object that may be lost at any time. */
 export interface LinkMemory {
-  /** When the database last heard that the runner lives. */
+  /** Time at which the database last noted that the runner is alive. */
   seenNotedAtMs: number;
-  /** Until then the queue need not hear that the runner is there. */
+  /** Until then the queue needs no sign of life. */
   quietUntilMs: number;
   hasLoggedUnknown: boolean;
   /** Sockets whose end has been handled. */
   readonly gone: WeakSet<LinkSocket>;
-  /** Reports are judged one after the other, and nothing is found after the runner's end. */
+  /** End of the chain of report judgements, so that none is found after the runner's end. */
   watching: Promise<void>;
 }
 
@@ -108,12 +108,12 @@ export function createMemory(seenNotedAtMs = 0): LinkMemory {
   };
 }
 
-/** Everything that the decisions of a link are made from. */
+/** Inputs of a link's decisions. */
 export interface LinkParts {
   readonly intervals: Intervals;
-  /** A socket without a ping for so long is dead. */
+  /** A socket without a ping for this long counts as dead. */
   readonly silentMs: number;
-  /** How long measurements wait for others before they move on. */
+  /** Longest time for which measurements wait for others before they move on. */
   readonly flushMs: number;
   readonly inFlight: ReturnType<typeof createInFlight>;
   readonly outbox: Pick<Outbox, "add" | "isEmpty" | "dueAtMs" | "takeBatch">;

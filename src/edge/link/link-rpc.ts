@@ -7,14 +7,14 @@ import type { RunnerHealth } from "../fleet/watch/watch-rule.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
 
 /**
- * How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a
- * problem. `heard`: the runner itself reported the problem; else nothing came from it.
+ * Outcome of a request at the socket: its answer (of an inference the frame as it came), or a problem.
+ * `heard`: the runner itself reported the problem; else nothing came from it.
  */
 export type LinkOutcome<Answer = Uint8Array> =
   | { readonly ok: true; readonly answer: Answer; readonly roundTripMs: number }
   | { readonly ok: false; readonly heard: boolean; readonly problem: Problem };
 
-/** What a ticket is asked for; the link adds whose it is and when it ends. */
+/** Request for a ticket; the link adds the runner and the time of expiry. */
 export type TicketWish = Omit<TicketGrant, "runnerId" | "expiresAtMs" | "nonce">;
 
 export type IssuedTicket =
@@ -27,15 +27,15 @@ export interface OutboxBacklog {
   readonly oldestAtMs: number | null;
 }
 
-/** What a link knows of its runner by itself. */
+/** State of a link, from its own memory. */
 export interface LinkState {
   readonly report: HealthReport | null;
   readonly outbox: OutboxBacklog;
 }
 
-/** The calls that a runner's object takes; `RunnerLink` documents each. */
+/** The calls of a runner's object; `RunnerLink` documents each. */
 export interface RunnerLinkRpc extends Rpc.DurableObjectBranded {
-  /** `/live` is a stream for those who watch the runner; everything else takes its socket. */
+  /** `/live` streams the runner's reports to a listener; every other path accepts its socket. */
   fetch(request: Request): Promise<Response>;
 
   // Questions that the runner answers.

@@ -5,11 +5,11 @@ import { EventFeed } from "../http/event-feed.ts";
 
 const TOPIC = "live";
 const EVERY_MS = 1_000;
-/** A runner that is asked no more stops by itself after so long, whatever became of this object. */
+/** A runner without a new request stops its reports after this time, whatever became of this object. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 3_000;
 
-/** Those who watch one runner, and what makes it tell how it is while there are any. */
+/** Listeners to one runner's live reports; it asks the runner for reports while there are any. */
 export class LiveWatch {
   readonly #feed = new EventFeed();
   readonly #ask: (request: LiveRequest) => void;
@@ -20,7 +20,7 @@ export class LiveWatch {
     this.#ask = ask;
   }
 
-  /** A stream for one more who watches; null where there are as many as may be. */
+  /** A stream for another listener; null where their number is at its limit. */
   open(isConnected: boolean): Response | null {
     if (this.#feed.size >= LIMITS.liveWatchers) return null;
     const response = this.#feed.open(TOPIC, [toServerSentEvent({ type: isConnected ? "online" : "offline" })], false);
@@ -29,7 +29,7 @@ export class LiveWatch {
     return response;
   }
 
-  /** Hands a report on; a runner without listeners is stopped. */
+  /** Passes a report on; a runner without listeners is stopped. */
   receive(report: LiveReport): void {
     if (this.#feed.size > 0) this.#publish({ type: "report", report });
     else this.#request(0);
@@ -45,7 +45,7 @@ export class LiveWatch {
     this.#publish({ type: "offline" });
   }
 
-  /** The runner was removed: nothing will come any more. */
+  /** Ends all streams, since the runner was removed. */
   end(): void {
     this.#feed.close(TOPIC);
   }

@@ -8,9 +8,10 @@ import type { Measurement } from "../store/history/point-store.ts";
 import { ensureColumn, type ObjectMigration, type ObjectSql } from "../store/migrate-object.ts";
 
 /**
- * Outcomes of direct requests as those of requests that went through the edge. A runner can speak of its
- * own placements only; what these are the database says. Those that are gone by now are left out. How long a
- * refusal took is no time of the model, unless the budget ended: that it took at least so long.
+ * Converts outcomes of direct requests to those of requests through the edge. A runner can report on its own placements
+ * only; the database names them.
+ * Outcomes of deleted placements are left out. The time of a refusal is no time of the model; an exceeded budget counts
+ * as a lower bound.
  */
 export async function toRequestOutcomes(
   db: Database,
@@ -26,7 +27,7 @@ export async function toRequestOutcomes(
       batch: rows,
       totalMs,
       totalClock: "runner-wall" as const,
-      // Its own rows the runner does not tell: each counts as one.
+      // The runner does not report a request's own rows: it counts as one.
       rows: times === null ? null : 1,
       split: times,
       forecast: null,
@@ -39,7 +40,7 @@ export async function toRequestOutcomes(
 
 /** The layout of a RunnerLink's SQLite, step by step. */
 export const LINK_MIGRATIONS: readonly ObjectMigration[] = [
-  // What objects without a version may have already.
+  // Objects without a version may have this table already.
   `create table if not exists outbox (
      id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,
      batch integer
@@ -48,7 +49,7 @@ export const LINK_MIGRATIONS: readonly ObjectMigration[] = [
    create table if not exists watch (name text primary key, value text not null) strict`,
   // The oldest outboxes named no batch.
   ensureColumn("outbox", "batch", "integer"),
-  // What came before there were projects is the operator's.
+  // Rows from before there were projects belong to the operator.
   ensureColumn("outbox", "project", "text not null default 'main'"),
 ];
 
@@ -56,12 +57,12 @@ const BATCH_ROWS = 2_000;
 
 type Row = { id: number; at_ms: number; project: string; key: string; aggregate: string; batch: number | null };
 
-/** Measurements of requests, safe in the object's SQLite until the history has them. */
+/** Measurements of requests, kept in the object's SQLite until the history has them. */
 export class Outbox {
   readonly #sql: ObjectSql;
   readonly #source: string;
 
-  /** `source` names this outbox among all that write history. */
+  /** `source` identifies this outbox among all writers of the history. */
   constructor(sql: ObjectSql, source: string) {
     this.#sql = sql;
     this.#source = source;
@@ -81,7 +82,7 @@ export class Outbox {
     return this.#sql.exec("select 1 from outbox limit 1").toArray().length === 0;
   }
 
-  /** What waits for the history. */
+  /** Rows that wait for the history. */
   backlog(): { rows: number; oldestAtMs: number | null } {
     const [found] = this.#sql
       .exec<{ rows: number; oldestAtMs: number | null }>(
@@ -91,15 +92,16 @@ export class Outbox {
     return found ?? { rows: 0, oldestAtMs: null };
   }
 
-  /** When the oldest row is to move on, `flushMs` after it came; infinite where there is none. */
+  /** Time at which the oldest row must move on, `flushMs` after it came; infinite without rows. */
   dueAtMs(flushMs: number): number {
     const [oldest] = this.#sql.exec<{ at_ms: number }>("select at_ms from outbox order by id limit 1").toArray();
     return oldest === undefined ? Number.POSITIVE_INFINITY : oldest.at_ms + flushMs;
   }
 
   /**
-   * The oldest rows as one measurement a series. A batch keeps its rows and its name until `done`, also
-   * over an eviction: sent again after a reply was lost, it is recognised by its source id.
+   * The oldest rows as one measurement a series. A batch keeps its rows and its name until `done`, also over an
+   * eviction.
+   * The history recognises a batch that is sent again, after a lost reply, by its source id.
    */
   takeBatch(): { measurements: Measurement[]; done: () => void } {
     const rows = this.#readBatch();

@@ -17,7 +17,7 @@ import { closeSocket, endRunner, inTurn, recordOutcomes } from "./keep-connectio
 import type { LinkParts } from "./link-parts.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
 
-/** Takes a text or a frame from the runner. */
+/** Handles a text or a frame from the runner. */
 export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
   const parsed = parseText(RunnerMessage, message);
@@ -26,8 +26,8 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   try {
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
-    // The runner sends what matters again: hello after a reconnect, outcomes of jobs until they are settled. Those of
-    // direct requests are lost, as some measurements may be.
+    // The runner repeats essential messages: hello after a reconnect, outcomes of jobs until they are settled. Outcomes
+    // of direct requests may be lost, like some measurements.
     console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
     if (parsed.message.type === "hello") closeSocket(link, socket, 1011, toProblem(error).code);
   }
@@ -35,13 +35,13 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
 
 function receiveFrame(link: LinkParts, socket: LinkSocket, frame: Uint8Array): void {
   const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
-  // The Worker that waits parses the rest.
+  // The waiting Worker parses the rest.
   const head = decoded?.ok ? ResultHead.safeParse(decoded.header) : null;
   if (!head?.success) return closeSocket(link, socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
   link.inFlight.infer.answer(head.data.requestId, attachmentOf(socket).connectionId, frame);
 }
 
-/** A newer runner may send what is not known here; logged once, since it may send it every second. */
+/** A newer runner may send unknown messages; each type is logged once, since it may come every second. */
 function logUnknown({ memory }: LinkParts, type: string): void {
   if (memory.hasLoggedUnknown) return;
   memory.hasLoggedUnknown = true;
@@ -113,14 +113,14 @@ async function welcome(
   await records.dropPlacements(outdated, helloAtMs);
 }
 
-/** The queue hears of new capabilities first, since the next outcome may depend on them. */
+/** The queue gets new capabilities first, since the next outcome may depend on them. */
 async function changeCapabilities({ outside }: LinkParts, runnerId: string, capabilities: Capabilities): Promise<void> {
   await outside.queue().runnerChanged(runnerId, capabilities);
   await outside.records.capabilities(runnerId, capabilities);
   await outside.queue().announceRunner(runnerId);
 }
 
-/** A heartbeat that renews nothing goes to the one queue while jobs wait there, and else once a lease. */
+/** A heartbeat that renews nothing goes to the queue while jobs wait there, and otherwise once a lease. */
 async function beat(link: LinkParts, socket: LinkSocket, running: Lease[]): Promise<void> {
   const { outside, memory, intervals } = link;
   const nowMs = outside.now();

@@ -92,7 +92,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     };
   }
 
-  /** `/live` is a stream for a listener to the runner; all else takes its socket. */
+  /** `/live` streams the runner's reports to a listener; every other path accepts its socket. */
   override async fetch(request: Request): Promise<Response> {
     if (new URL(request.url).pathname === "/live")
       return this.#live.open(isConnected(this.#parts)) ?? new Response(null, { status: 503 });
@@ -114,14 +114,14 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     cancelInference(this.#parts, requestId);
   }
 
-  /** Asks what lies in the runner's memory now. */
+  /** Asks for the present contents of the runner's memory. */
   async reportMemory(): Promise<LinkOutcome<MemoryReport>> {
     const message: EdgeMessage = { type: "memoryRequest", requestId: createId("request") };
     const text = JSON.stringify(message);
     return askRunner(this.#parts, this.#parts.inFlight.memory, message.requestId, text, LIMITS.memoryReportMs);
   }
 
-  /** Asks how the runner is now, and adds what is known of how it was. */
+  /** Asks for the runner's present health, and adds its past reports. */
   async reportHealth(runnerId: string): Promise<RunnerHealth> {
     const message: EdgeMessage = { type: "healthRequest", requestId: createId("request") };
     const text = JSON.stringify(message);
@@ -134,7 +134,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     return { report: this.#watchLog.latest(), outbox: this.#outbox.backlog() };
   }
 
-  /** Signs a ticket for asking the runner itself. */
+  /** Signs a ticket for a direct request to the runner. */
   async issueTicket(wish: TicketWish): Promise<IssuedTicket> {
     const socket = findSocket(this.#parts);
     return issueTicket(socket === null ? null : attachmentOf(socket), wish, Date.now());
@@ -153,7 +153,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     if (socket !== null) cancelLeases(socket, [lease]);
   }
 
-  /** The runner shall finish what it has and take nothing new, or take work again. */
+  /** Lets the runner finish its work and accept nothing new, or accept work again. */
   setDraining(draining: boolean): void {
     say(this.#parts, { type: "drain", draining });
   }
@@ -162,7 +162,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     await endRunner(this.#parts, runnerId);
   }
 
-  /** Keeps what the Workers saw of requests to this runner. */
+  /** Keeps the Workers' outcomes of requests to this runner. */
   async record(outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
     await recordOutcomes(this.#parts, outcomes);
   }

@@ -1,7 +1,7 @@
 import type { EdgeMessage } from "../../protocol/link.ts";
 import { type HeldKey, renewKeys, toTicketKey } from "./ticket-keys.ts";
 
-/** A hibernating WebSocket, as far as a link uses it. */
+/** A hibernating WebSocket, reduced to the methods that a link uses. */
 export interface LinkSocket {
   readonly readyState: number;
   send(message: string | Uint8Array): void;
@@ -16,18 +16,18 @@ export interface DirectWay {
   readonly keys: readonly HeldKey[];
 }
 
-/** What survives eviction with a socket. */
+/** State that survives eviction with a socket. */
 export interface Attachment {
   readonly connectionId: string;
   readonly runnerId: string;
   readonly acceptedAtMs: number;
-  /** Once the edge has done its part of the greeting: an end before says nothing against the runner. */
+  /** Set once the edge has done its part of the greeting: an earlier end is no fault of the runner. */
   readonly isWelcomed?: true;
-  /** Where the runner takes direct requests, once its hello has said so. */
+  /** Address for direct requests, once the runner's hello has named it. */
   readonly direct?: DirectWay;
 }
 
-/** Attachments that were read or written since the object came to life: reading one deserialises it. */
+/** Attachments that were read or written since the object was created: each read deserialises one. */
 const known = new WeakMap<LinkSocket, Attachment>();
 
 export function attach(socket: LinkSocket, attachment: Attachment): void {

@@ -11,7 +11,7 @@ export interface HeldKey {
 }
 
 const KEY_LIFE_MS = 3_600_000;
-/** How long a new key may be on its way to the runner; until then the one before signs. */
+/** Time that a new key may need to reach the runner; until then the previous one signs. */
 const HANDOVER_MS = 5_000;
 
 /** A runner's keys with a new one in front, where the newest is due: made an hour ago, or never. Else null. */
@@ -24,12 +24,12 @@ export function renewKeys(keys: readonly HeldKey[], nowMs: number): [HeldKey, ..
   return newest === undefined ? [made] : [made, newest];
 }
 
-/** The newest key that the runner must have by now, or the only one; undefined where there is none. */
+/** The newest key that the runner must have by now, or the only one; undefined without keys. */
 export function signingKey(keys: readonly HeldKey[], nowMs: number): HeldKey | undefined {
   return keys.find(({ madeAtMs }) => nowMs - madeAtMs >= HANDOVER_MS) ?? keys.at(-1);
 }
 
-/** How the runner is told of a key. */
+/** A key in the form that the runner receives. */
 export function toTicketKey({ keyId, secret }: HeldKey, nowMs: number): TicketKey {
   return { type: "ticketKey", keyId, secret, atMs: nowMs };
 }

@@ -44,7 +44,7 @@ async function readFamilies(env: Env, nowMs: number): Promise<MetricFamily[]> {
   return limitMetrics(families, LIMITS.metricSeries);
 }
 
-/** States of the first runners' links; offline runners have nothing to ask. */
+/** States of the first runners' links; offline runners are left out, since they have no link. */
 async function askLinks(env: Env, runners: readonly MetricRunner[]): Promise<KnownRunner[]> {
   const links = await Promise.all(
     runners.slice(0, LIMITS.metricRunners).map(({ id }) => {

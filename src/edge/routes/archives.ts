@@ -44,7 +44,7 @@ export function bindArchives(app: Hono<AppEnv>): void {
   });
   bind(app, endpoints.pruneArchive, async ({ env, params, body }) => {
     const archive = await mustFind(env, params.id);
-    // Its genomes are float32 while it is pruned, whatever they are kept as.
+    // Its genomes are float32 while it is pruned, in whatever format they are kept.
     const bytes = Math.max(archive.sizeBytes, 4 * archive.filled * archive.parameters);
     if (bytes > LIMITS.prunedArchiveBytes) {
       const detail = `The archive has ${bytes} bytes in memory; the edge prunes up to ${LIMITS.prunedArchiveBytes}.`;
@@ -63,7 +63,7 @@ export function bindArchives(app: Hono<AppEnv>): void {
   });
 }
 
-/** What was lost when the genomes were made smaller before is lost still. */
+/** Keeps the loss of an earlier reduction of the genomes. */
 function withLoss(pruned: ArchiveSummary, { genomes }: ArchiveSummary): ArchiveSummary {
   const largestError = pruned.genomes.largestError + genomes.largestError;
   return { ...pruned, genomes: { ...pruned.genomes, largestError } };

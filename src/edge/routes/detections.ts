@@ -23,7 +23,7 @@ import {
   toSeries,
 } from "../store/history/series-store.ts";
 
-/** Points that the noise of a series is known from: what it was like long ago does not matter. */
+/** Latest points that give a series' noise: older ones may no longer describe it. */
 const NOISE_POINTS = 200;
 
 export function bindDetections(app: Hono<AppEnv>): void {

@@ -32,7 +32,7 @@ export function bindEnvironments(app: Hono<AppEnv>): void {
   bind(app, endpoints.listEnvironments, async ({ env, query }) => {
     const { items, nextCursor } = await listStoredEnvironments(openProject(env), query);
     const submitted = items.map(toListed);
-    // The announced ones stand on the first page, beyond its limit, so that cursors name only stored ones.
+    // Announced environments come on the first page, beyond its limit, so that cursors name only stored ones.
     const announced = query.cursor === undefined ? await listAnnounced(env) : [];
     return { items: [...announced, ...submitted], nextCursor };
   });

@@ -14,7 +14,7 @@ import { decodeCursor } from "../store/cursor.ts";
 import { openProject } from "../store/database.ts";
 import { addPopulation, findPopulation, listPopulations, removePopulation } from "../store/models/population-store.ts";
 
-/** Policies that come many at once. */
+/** Populations: files of many policies. */
 export function bindPopulations(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadPopulation, async ({ c, env, query: { name = null, network } }) => {
     const received = await receivePopulation(env.ARTIFACTS, c.req.raw);
@@ -44,7 +44,7 @@ async function mustFind(env: ProjectEnv, nameOrId: string): Promise<Population> 
   return population;
 }
 
-/** What evaluations found: each episode, and one against another. */
+/** Episodes of evaluations, and their comparison. */
 export function bindEvaluations(app: Hono<AppEnv>): void {
   bind(app, endpoints.listEpisodes, async ({ c, env, params, query }) => {
     const place = query.cursor === undefined ? null : Number(decodeCursor(query.cursor, 1)[0]);

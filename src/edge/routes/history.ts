@@ -31,7 +31,7 @@ import {
 import { listSeries } from "../store/history/series-store.ts";
 import { readForecastSums } from "../store/history/total-store.ts";
 
-/** Comparing parts of the history, and names for what others are compared with. */
+/** Comparisons of parts of the history, and named baselines. */
 export function bindComparisons(app: Hono<AppEnv>): void {
   bind(app, endpoints.compareSeries, ({ env, query }) => compareSides(env, query));
   bind(app, endpoints.listBaselines, ({ env, query }) => listBaselines(openProject(env), query));
@@ -66,7 +66,7 @@ export function bindComparisons(app: Hono<AppEnv>): void {
   });
 }
 
-/** Questions to several series at once. */
+/** Queries of several series at once. */
 export function bindHistoryQueries(app: Hono<AppEnv>): void {
   bind(app, endpoints.queryHistory, async ({ c, env, query }) => {
     const asked = await askSeries(env, query, Date.now());
@@ -92,12 +92,12 @@ export function bindHistoryQueries(app: Hono<AppEnv>): void {
   });
 }
 
-/** How far back predictions are judged unless told. */
+/** Default span of predictions to judge. */
 const CALIBRATION_MS = 86_400_000;
 
 export function bindHistory(app: Hono<AppEnv>): void {
   bind(app, endpoints.listSeries, async ({ c, env, query }) => {
-    // The page is its own state: it is no more to read than what would tell of a change.
+    // The page is its own state: to find a change costs as much as to read the page.
     const page = await listSeries(openProject(env), query);
     return answerOnce(c, page, async () => ({ body: page }), seriesToTable);
   });
@@ -113,7 +113,7 @@ export function bindHistory(app: Hono<AppEnv>): void {
     const stepMs = parseStepMs(query.step);
     const span = widenSpan({ fromMs, toMs }, stepMs);
     const sums = await readForecastSums(env, query, span, stepMs, LIMITS.historyPoints);
-    // The newest stand first; the step that the cut goes through is left out with those before it.
+    // The newest sums come first; the step at the cut is left out with all earlier ones.
     const cutAtMs = sums[LIMITS.historyPoints]?.stepAtMs ?? Number.NEGATIVE_INFINITY;
     const whole = sums.filter(({ stepAtMs }) => stepAtMs > cutAtMs);
     const body = { items: addUpForecasts(whole), truncated: whole.length < sums.length };

@@ -11,7 +11,7 @@ import { storeBody } from "../http/store-body.ts";
 import { findJobArtifact, listJobArtifacts, putArtifact, recordJobArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 
-/** Files of jobs: runners leave and resume from them, callers read them. */
+/** Files of jobs: runners write them and resume from them, callers read them. */
 export function bindJobArtifacts(app: Hono<AppEnv>): void {
   bind(app, endpoints.putJobArtifact, async ({ c, env, principal, params: { id, name }, query }) => {
     const runnerId = principal?.id ?? "";
@@ -21,7 +21,7 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
     const { mediaType, sizeBytes } = await storeBody(c.req.raw, query.digest, limits, (bytes) =>
       putArtifact(env.ARTIFACTS, query.digest, bytes),
     );
-    // A lease may have ended while the file came: the next runner's is the later one.
+    // A lease may have ended during the upload: the next runner's file is the later one.
     await mustHold(env, runnerId, lease);
     const artifact: JobArtifact = { name, digest: query.digest, sizeBytes, mediaType };
     await recordJobArtifact(ofJob, id, artifact, Date.now());
@@ -47,7 +47,7 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
   );
 }
 
-/** What the job is worked on with, whose project may be another than the runner's. */
+/** Bindings for the job's project, which may differ from the runner's. */
 async function mustHold(env: ProjectEnv, runnerId: string, lease: Lease): Promise<ProjectEnv> {
   const project = await jobQueue(env).projectOfLease(runnerId, lease);
   if (project !== null) return scopeEnv(env, project);

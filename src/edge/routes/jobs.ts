@@ -12,7 +12,7 @@ export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.createJob, (call) => submit(call, call.body));
 
   bind(app, endpoints.listJobs, async ({ env, query }) => {
-    // Decoded on this side: what the queue throws comes out of its RPC as `internal`.
+    // Decoded on this side: an error that the queue throws arrives from its RPC as `internal`.
     const beforeId = query.cursor === undefined ? null : String(decodeCursor(query.cursor, 1)[0]);
     return jobQueue(env).list(env.project, query, beforeId);
   });
@@ -30,7 +30,7 @@ export function bindJobs(app: Hono<AppEnv>): void {
   });
 }
 
-/** Queues a job, and says in the reply's head where it is. */
+/** Queues a job, with its address in the reply's head. */
 export async function submit(
   {
     c,

@@ -23,7 +23,7 @@ import { readAllCapabilities } from "../store/fleet/runner-store.ts";
 import { readLeaderboard } from "../store/kernels/standing-store.ts";
 import { resolveReference } from "../kinds/subjects/submitted-kernel.ts";
 
-/** Runs before those that are timed, in the benchmark that checks a new kernel. */
+/** Untimed runs before the timed ones, in the benchmark that checks a new kernel. */
 const CHECK_WARMUP = 3;
 
 export function bindKernels(app: Hono<AppEnv>): void {
@@ -33,7 +33,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
     const ownerId = principal?.id ?? "";
     const added = await addKernel(openProject(env), { ownerId, definition: body, dtype, reference });
     if (added === null) {
-      // What it competes with may be gone by now.
+      // Its reference kernel may be gone by now.
       await resolveReference(openProject(env), body, runners);
       throw new ProblemError("conflict", `This key has ${LIMITS.kernelsPerKey} kernels: delete one first.`);
     }
@@ -49,7 +49,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
   bind(app, endpoints.listKernels, async ({ env, query }) => {
     const db = openProject(env);
     const submitted = await listSubmittedKernels(db, query);
-    // The announced ones stand on the first page, beyond its limit, so that cursors name only stored ones.
+    // Announced kernels come on the first page, beyond its limit, so that cursors name only stored ones.
     return query.cursor === undefined
       ? { ...submitted, items: [...(await listAnnounced(env)), ...submitted.items] }
       : submitted;
@@ -79,7 +79,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
   });
 }
 
-/** Queues the benchmark that checks a new kernel. A queue that is full leaves it unchecked. */
+/** Queues the benchmark that checks a new kernel. A full queue leaves it unchecked. */
 async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel): Promise<SubmittedKernel> {
   const { id, dtype, reference, definition } = kernel;
   const { timeoutMs } = definition.limits;

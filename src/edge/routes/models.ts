@@ -48,7 +48,7 @@ export function bindModels(app: Hono<AppEnv>): void {
   });
 }
 
-/** Smaller variants of versions, and the data that they are measured on. */
+/** Smaller variants of versions, and the data of their measurements. */
 export function bindCompressions(app: Hono<AppEnv>): void {
   bind(app, endpoints.createVariant, async (call) => {
     const { name: model } = await mustFindModel(call.env, call.params.model);
@@ -61,7 +61,7 @@ export function bindCompressions(app: Hono<AppEnv>): void {
   });
 }
 
-/** What calibrations measured, as a decision needs it: batch sizes, and variants. */
+/** Measurements of calibrations for a decision: batch sizes, and variants. */
 export function bindSweeps(app: Hono<AppEnv>): void {
   bind(app, endpoints.getPlacementSweep, ({ env, params, query }) => readSweep(env, params.id, query));
 

@@ -75,7 +75,7 @@ function hasCurve(result: ScenarioResult): result is WithServer {
   return result.server !== null && result.server.curve.length > 0;
 }
 
-/** The scenario that was asked for, or the first that tried rates; else why there is none. */
+/** The requested scenario, or the first with several rates; else the reason why there is none. */
 function chooseScenario(scenarios: readonly ScenarioResult[], wanted: number | undefined): WithServer | string {
   if (wanted === undefined) return scenarios.find(hasCurve) ?? "it has no server scenario";
   const scenario = scenarios[wanted];

@@ -38,7 +38,7 @@ export function bindKeys(app: Hono<AppEnv>): void {
   });
 }
 
-/** A tenant gives its keys no more than the operator lets every key have. */
+/** Limits a tenant's keys to the rate that the operator lets every key have. */
 function checkRate(env: ProjectEnv, requestsPerSecond: number | undefined): void {
   const { keyRequestsPerSecond } = configOf(env);
   if (env.project === MAIN_PROJECT || (requestsPerSecond ?? 0) <= keyRequestsPerSecond) return;
@@ -47,7 +47,7 @@ function checkRate(env: ProjectEnv, requestsPerSecond: number | undefined): void
   throw new ProblemError("forbidden", `A key's limit ${message}, unless the operator gives it.`, { errors });
 }
 
-/** Keys of other projects are the operator's to make. */
+/** Only the operator may make keys of other projects. */
 async function checkProject(env: ProjectEnv, project: string): Promise<void> {
   const refuse = (code: "forbidden" | "not-found", detail: string, message: string) =>
     new ProblemError(code, detail, { errors: [{ pointer: "#/project", message }] });

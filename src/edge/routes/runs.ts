@@ -21,7 +21,7 @@ export function bindReports(app: Hono<AppEnv>): void {
     const { run, series, created } = stored;
     if (created) {
       c.executionCtx.waitUntil(searchLanded(env, nowMs));
-      // Whoever looks at the page sees it at once, or at its next reading.
+      // Open dashboards show it at once; the others at their next reading.
       const announced = Promise.resolve(jobQueue(env).announce({ type: "history", id: null }, env.project));
       c.executionCtx.waitUntil(announced.catch(() => undefined));
     }
@@ -54,7 +54,7 @@ export function bindRuns(app: Hono<AppEnv>): void {
   });
 }
 
-/** A run, less what only the bucket knows of it, and where its samples are if there are any. */
+/** A run without the parts that only the bucket holds, and the place of its samples if there are any. */
 interface FoundRun {
   readonly run: Omit<JobRun, "traceBytes" | "samplesBytes"> | Omit<ReportRun, "samplesBytes">;
   readonly samples: SamplesOf;

@@ -9,7 +9,7 @@ import { type AppEnv, bind } from "../http/bind.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { collectMetrics } from "../metrics/collect-metrics.ts";
 
-/** `GET /metrics`, for Prometheus and whatever else scrapes as it does. */
+/** `GET /metrics`, in the format of Prometheus. */
 export function bindMetrics(app: Hono<AppEnv>): void {
   bind(app, endpoints.readMetrics, async ({ c, env }) => {
     const form = chooseMetricsForm(c.req.header("accept"));
@@ -18,10 +18,10 @@ export function bindMetrics(app: Hono<AppEnv>): void {
   });
 }
 
-/** Health, the live feed, the OpenAPI document, and the page's files. */
+/** Health, the live feed, the OpenAPI document, and the dashboard's files. */
 export function bindService(app: Hono<AppEnv>): void {
   bind(app, endpoints.getHealth, async ({ c }) => {
-    // Cloudflare sends a date with every reply, workerd on one machine does not; clocks are checked by it.
+    // Cloudflare sends a date with every reply, workerd on one machine does not; clients check their clocks by it.
     c.header("date", new Date().toUTCString());
     return { status: "ok" as const, version: VERSION, linkProtocols: [LINK_SUBPROTOCOL] };
   });

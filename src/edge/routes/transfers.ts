@@ -117,7 +117,7 @@ function readRaw({ req }: Context<AppEnv>, wanted: string, maxBytes: number): Pr
 
 const Cells = z.array(z.union([z.string(), z.number(), z.null()]));
 
-/** Rows from lines; what is none is named by its line, counted from 0. */
+/** Rows from lines; an error names its line, counted from 0. */
 function parseRows(table: StoredTable, bytes: Uint8Array): Row[] {
   const lines = new TextDecoder()
     .decode(bytes)
@@ -144,7 +144,7 @@ function parseRows(table: StoredTable, bytes: Uint8Array): Row[] {
   });
 }
 
-/** A row that the database refuses (it refers to nothing, or lacks what it must have) is the caller's. */
+/** A row that the database refuses (a missing reference or a missing value) is the caller's fault. */
 async function storeRows(binding: D1Database, table: StoredTable, rows: readonly Row[]): Promise<void> {
   try {
     await writeRows(binding, table, rows);

@@ -10,7 +10,7 @@ import { findTuning, listTunings } from "../store/kernels/tuning-store.ts";
 export function bindTunings(app: Hono<AppEnv>): void {
   bind(app, endpoints.listTunings, ({ env, query }) => listTunings(openProject(env), query));
   bind(app, endpoints.getTuning, ({ env, params }) => mustFind(env, params.id));
-  // Another runner has no business with whose it was.
+  // The record's owner is no business of another runner.
   bind(app, endpoints.fetchTuning, async ({ env, params }) => TuningRecord.parse(await mustFind(env, params.id)));
 }
 

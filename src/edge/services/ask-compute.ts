@@ -16,7 +16,7 @@ type Connected = Awaited<ReturnType<typeof readConnectedRunners>>;
 
 let current: { readonly readAtMs: number; readonly runners: Connected } | null = null;
 
-/** The connected runners that work for the project, as this isolate last read them, at most a snapshot's age ago. */
+/** The connected runners that work for the project, from this isolate's last reading, at most a snapshot's age ago. */
 async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner[]> {
   const nowMs = Date.now();
   if (current === null || nowMs - current.readAtMs > configOf(env).snapshotMs) {
@@ -25,31 +25,32 @@ async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner
   return current.runners.filter(({ project, shared }) => shared || project === env.project);
 }
 
-/** A kernel to be computed by a runner within a budget. */
+/** A kernel for a runner to compute within a budget. */
 export interface ComputeQuestion extends Pick<ComputeOffer, "kernel" | "shape" | "seed" | "resident"> {
   readonly tensors: readonly Tensor[];
   readonly budgetMs: number;
   readonly runnerId?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** What a runner may keep something for. */
+  /** Key under which a runner may cache an input. */
   readonly key: string;
 }
 
-/** What a runner computed. */
+/** Result of a runner's computation. */
 export interface ComputeAnswer extends Omit<ComputeResult, "type" | "times" | "tensors"> {
   readonly runnerId: string;
   readonly latency: LatencySplit;
   readonly tensors: Tensor[];
 }
 
-/** Ways in which a runner may fail that say nothing of another one. */
+/** Failures of a runner after which another runner is asked. */
 const ELSEWHERE: ReadonlySet<Problem["code"]> = new Set(["runner-offline", "runner-lost", "overloaded", "device-lost"]);
-/** Runners that are asked one after the other. */
+/** Number of runners that are asked in turn. */
 const MOST_ASKED = 2;
 
 /**
- * Has a runner compute a kernel of its own, and another one where the first is gone. Throws `no-placement` where no
- * connected runner has the kernel, `budget-exceeded` at the deadline, else what the runner says.
+ * Has a runner compute one of its kernels, and another runner where the first is gone.
+ * Throws `no-placement` where no connected runner has the kernel, `budget-exceeded` at the deadline, else the runner's
+ * problem.
  */
 export async function askCompute(
   env: ProjectEnv,

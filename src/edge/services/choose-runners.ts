@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 
-/** A connected runner as it may be asked to compute. */
+/** A connected runner that may compute a kernel. */
 export interface ComputeRunner {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -14,9 +14,10 @@ interface Wishes {
 }
 
 /**
- * Runners that may compute a kernel, the one to ask first at the front: those with a real GPU before others, and among
- * equals by rendezvous hashing (Thaler and Ravishankar 1998) of `key`, so that what is kept for a key stays where it is
- * when other runners come and go.
+ * Runners that may compute a kernel, in the order to ask them: real GPUs first, and among equals by rendezvous hashing
+ * of `key`.
+ * Hence a runner's cache for a key stays useful when other runners come and go.
+ * Source: Thaler and Ravishankar, 1998.
  */
 export function chooseRunners(runners: readonly ComputeRunner[], wishes: Wishes, key: string): ComputeRunner[] {
   const { kernel, runnerId, labels = {} } = wishes;
@@ -39,7 +40,7 @@ function hasRealGpu({ capabilities }: ComputeRunner): boolean {
   );
 }
 
-/** FNV-1a of 32 bits, mixed (MurmurHash3's finaliser): spreads keys that differ in their last letters alone. */
+/** FNV-1a of 32 bits with MurmurHash3's finaliser, which spreads keys that differ only in their last letters. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

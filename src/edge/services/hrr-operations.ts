@@ -3,7 +3,9 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { FieldError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 
-/** The kernel of an operation with its inputs, and the names of its sizes from the outermost extent of the first input. */
+/**
+ * The kernel of an operation with its inputs, and the names of its sizes from the outermost extent of the first input.
+ */
 const OPERATIONS: Record<HrrOperation, { kernel: string; inputs: readonly string[]; sizes: readonly string[] }> = {
   bind: { kernel: "hrr-bind", inputs: ["a", "b"], sizes: ["pairs", "dimension"] },
   unbind: { kernel: "hrr-unbind", inputs: ["c", "a"], sizes: ["pairs", "dimension"] },
@@ -22,8 +24,8 @@ export interface HrrPlan {
 }
 
 /**
- * Reads an operation's inputs: float32 tensors of one shape, a vector alone being a row of one. `dimension` is that of
- * a projection's results.
+ * Reads an operation's inputs: float32 tensors of one shape; a single vector is a row of one. `dimension` is that of a
+ * projection's results.
  */
 export function planHrr(
   operation: HrrOperation,
@@ -80,7 +82,7 @@ function checkInput(
   return shape.join() === first.join() ? [] : [{ pointer, message: `must be of the shape [${first.join(", ")}]` }];
 }
 
-/** Workgroups of one dimension, which are as many as the rows. */
+/** Limit of workgroups in one dimension; each row needs one. */
 const MOST_ROWS = 65_535;
 
 function outputShapeOf(operation: HrrOperation, extents: readonly number[], dimension: number | undefined): number[] {

@@ -10,14 +10,14 @@ import { type MemoryPart, savePart, type StoredMemory } from "../store/kernels/i
 import { askCompute } from "./ask-compute.ts";
 import { symbolKeys } from "./hrr-operations.ts";
 
-/** Numbers of an item as it is stored. */
+/** Stored numbers of an item. */
 export function pitchOf(dimension: number): number {
   return Math.ceil(dimension / 4) * 4;
 }
 
 /**
- * Adds items behind those that are there: into the last part while that has room, whose artifact is written anew, else
- * into a part of their own. Throws `conflict` where another call changed the memory meanwhile.
+ * Appends items: to the last part while that has room, whose artifact is written anew, else as a new part. Throws
+ * `conflict` where another call changed the memory meanwhile.
  */
 export async function rememberItems(
   env: ProjectEnv,
@@ -79,7 +79,7 @@ function checkItems({ spec, parts }: StoredMemory, { items }: ItemsInput): void 
   if (taken.length > 0) throw new ProblemError("conflict", "Keys of one memory differ.", { errors: taken });
 }
 
-/** Rows as they are stored. Those without a vector of their own are encoded by a runner, all in one dispatch. */
+/** Rows in their stored form. A runner encodes those without a vector of their own, all in one dispatch. */
 async function vectorsOf(
   env: ProjectEnv,
   { spec: { name, dimension, seed } }: StoredMemory,
@@ -113,7 +113,7 @@ async function vectorsOf(
 
 type Match = ItemMatches["matches"][number][number];
 
-/** The items of a memory that are most similar to each query: each part is one dispatch on a runner that keeps it. */
+/** The items of a memory that are most similar to each query: each part is one dispatch on a runner that caches it. */
 export async function searchItems(
   env: ProjectEnv,
   memory: StoredMemory,
@@ -158,7 +158,7 @@ function cosinesOf(bytes: Uint8Array | undefined, count: number): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** The best of all parts, the first of equals first. */
+/** The best matches of all parts; of equals, the first come first. */
 function bestOf(parts: readonly MemoryPart[], cosines: readonly Float32Array[], query: number, limit: number): Match[] {
   const all = parts.flatMap(({ keys }, part) =>
     keys.map((key, item): Match => ({ key, similarity: cosines[part]![query * keys.length + item]! })),

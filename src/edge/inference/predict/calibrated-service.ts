@@ -2,10 +2,10 @@ import type { Placement, SweepStep, TensorSpec } from "../../../protocol/models/
 import type { TensorHeader } from "../../../protocol/wire/tensor.ts";
 import { decodeSketch, scaleSketch, type Sketch, sketchQuantile } from "../../../stats/distribution/sketch.ts";
 
-/** Batch sizes that were measured when a placement was calibrated, rising; at least one. */
+/** Batch sizes that the calibration measured, rising; at least one. */
 type Sweep = readonly SweepStep[];
 
-/** The largest batch that was measured and may be formed; larger ones are taken to be computed in parts. */
+/** The largest measured batch that the configuration allows; more rows count as several batches. */
 export function largestRows({ sweep, configuration }: Pick<Placement, "sweep" | "configuration">): number {
   return Math.min(measuredRows(sweep), configuration.maxRows ?? Number.POSITIVE_INFINITY);
 }
@@ -15,8 +15,8 @@ function measuredRows(sweep: Sweep): number {
 }
 
 /**
- * The calibrated median of a batch, in milliseconds: between two sizes on the straight line between
- * theirs, beyond the largest in proportion to it.
+ * The calibrated median of a batch, in milliseconds: interpolated linearly between two measured sizes, proportional
+ * beyond the largest.
  */
 export function calibratedMedianMs(sweep: Sweep, rows: number): number {
   const above = sweep.findIndex((step) => step.rows >= rows);
@@ -30,7 +30,7 @@ export function calibratedMedianMs(sweep: Sweep, rows: number): number {
 
 const sketches = new WeakMap<Sweep, Map<number, Sketch>>();
 
-/** The calibrated distribution of a batch: that of the next size that was measured, moved to its median. */
+/** The calibrated distribution of a batch: that of the next measured size, scaled to the batch's median. */
 export function calibratedSketch(sweep: Sweep, rows: number): Sketch {
   const known = sketches.get(sweep) ?? new Map<number, Sketch>();
   sketches.set(sweep, known);
@@ -54,11 +54,11 @@ export function calibratedLink(linkMs: Placement["linkMs"]): Sketch {
   return known;
 }
 
-/** Confidences are the callers' to choose. */
+/** Limit of cached quantiles, since callers choose their confidences. */
 const KEPT_CONFIDENCES = 32;
 const quantiles = new WeakMap<Sketch, Map<number, number>>();
 
-/** A quantile of a calibrated distribution, which stays what it is: read once. */
+/** A quantile of a calibrated distribution; cached, since the distribution never changes. */
 export function calibratedQuantile(sketch: Sketch, confidence: number): number {
   const known = quantiles.get(sketch) ?? new Map<number, number>();
   quantiles.set(sketch, known);
@@ -70,7 +70,7 @@ export function calibratedQuantile(sketch: Sketch, confidence: number): number {
   return value;
 }
 
-/** The service as it was measured on an idle machine, at this confidence. */
+/** The service on an idle machine, by the calibration, at this confidence. */
 export function calibratedServiceMs({ sweep }: Placement, rows: number, confidence: number): number {
   return calibratedQuantile(calibratedSketch(sweep, rows), confidence);
 }
@@ -81,7 +81,7 @@ export function calibratedLatencyMs(placement: Placement, rows: number, confiden
   return linkMs + calibratedServiceMs(placement, rows, confidence);
 }
 
-/** Items that a request brings for the batch dimension: the first of an input, where the model leaves it free; else 1. */
+/** Items of a request along the batch dimension: the first extent of an input whose model leaves it free; else 1. */
 export function countRows(specs: readonly TensorSpec[], tensors: readonly TensorHeader[]): number {
   const batched = specs.find(({ shape }) => shape[0] === -1);
   return tensors.find(({ name }) => name === batched?.name)?.shape[0] ?? 1;

@@ -29,45 +29,45 @@ import {
   windowQuantile,
 } from "./sliding-window.ts";
 
-/** Cold starts are rare: what they add is remembered for long. */
+/** Cold starts are rare, so their extra time is remembered for long. */
 const COLD_HALF_LIFE_MS = 600_000;
-/** A runner that was asked nothing for so long is cold: its link object has left memory by then. */
+/** A runner without a request for this long is cold: its link object has left memory by then. */
 const COLD_AFTER_MS = 10_000;
-/** What each answer to a probe takes from what was seen before it: a hundred of them leave little of a slow time. */
+/** Weight that each answer to a probe takes from earlier samples: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
-/** Powers of two that the rows of a request may have. */
+/** Number of powers of two that a request's rows can have. */
 const SIZES = Math.log2(LIMITS.tensorElements) + 1;
-/** Keys of a map; the oldest goes for a new one, so that placements that are gone do not stay for ever. */
+/** Limit of a map's keys; a new one replaces the oldest, so that deleted placements do not stay for ever. */
 const KEPT = 4_096;
 
-/** Problems of a runner behind which a model has to be loaded again. */
+/** Problems of a runner after which the model must be loaded again. */
 const UNLOADED = new Set<ProblemCode>(["no-placement", "device-lost"]);
 
-/** What a request that is sent to a placement now is expected to take, in milliseconds. */
+/** Expected times of a request that is sent to a placement now, in milliseconds. */
 export interface Outlook {
-  /** There and back and through the edge, at the confidence that was asked for. */
+  /** Round trip through the edge, at the requested confidence. */
   readonly linkMs: number;
-  /** The service alone, at the same confidence. */
+  /** Service alone, at the same confidence. */
   readonly serviceMs: number;
-  /** The median of the service. */
+  /** Median of the service. */
   readonly medianServiceMs: number;
-  /** What has to be done before: what waits and runs on the device, and the rest of loading the model. */
+  /** Work before the request: the device's queue, and the rest of loading the model. */
   readonly queueMs: number;
-  /** What the first request after a rest takes more; 0 where the runner is not resting. */
+  /** Extra time of the first request after a rest; 0 where the runner is not resting. */
   readonly coldMs: number;
   /** Whether the device has stopped answering. */
   readonly isSilent: boolean;
 }
 
-/** A request on its way, with what was expected of it. */
+/** A request on its way, with its expected times. */
 export interface Attempt extends Sent {
   readonly outlook: Outlook;
   readonly isCold: boolean;
-  /** Whether it is the edge's own. */
+  /** Set for a request of the edge's own. */
   readonly isProbe: boolean;
 }
 
-/** What the runner said of a request that it answered. */
+/** The runner's report on a request that it answered. */
 export interface Answered {
   readonly times: ServiceTimes;
   readonly rows: number;
@@ -76,31 +76,31 @@ export interface Answered {
   readonly isMeasured: boolean;
 }
 
-/** Why there is no answer, and whether the runner itself said so. */
+/** Reason for a missing answer, and whether the runner itself reported it. */
 interface Refusal {
   readonly code: ProblemCode;
   readonly heard: boolean;
-  /** When there may be room again, where that was said. */
+  /** Reported time until there may be room again. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /**
- * What this isolate saw of placements, runners and devices lately. Held in memory alone: an isolate that
- * knows nothing yet goes by the calibration.
+ * Recent observations of placements, runners and devices in this isolate. Held in memory only: a new isolate starts
+ * from the calibration.
  */
 export class PlacementWatch {
   /** By placement and power of two of the rows. */
   readonly #services = new Map<string, RecentTimes>();
-  /** By runner: what lies around queue and service. */
+  /** By runner: the time around queue and service. */
   readonly #links = new Map<string, RecentTimes>();
   readonly #colds = new Map<string, SlidingWindow>();
   readonly #devices = new Map<string, DeviceWatch>();
   /** By runner and by placement. */
   readonly #heardAtMs = new Map<string, number>();
-  /** By placement: when the runner said that it had lost the model. */
+  /** By placement: time at which the runner reported that it had lost the model. */
   readonly #unloadedAtMs = new Map<string, number>();
 
-  /** Nothing is kept of a placement for having been looked at: many more are than are sent anything. */
+  /** Stores nothing for a placement: many more are examined than get a request. */
   outlook(placement: LivePlacement, rows: number, confidence: number, nowMs: number): Outlook {
     const device = this.#devices.get(deviceOf(placement));
     const workMs = (each: LivePlacement, queued: number) => this.#workMs(each, queued, nowMs);
@@ -118,8 +118,7 @@ export class PlacementWatch {
   }
 
   /**
-   * A request goes out that is waited for `leftMs`; one of the four that follow ends it, or, where the Worker that
-   * sent it is cut off, the time.
+   * Notes a request that waits for `leftMs`. One of the next four methods ends it; if its Worker is cut off, time does.
    */
   begin(
     placement: LivePlacement,
@@ -135,11 +134,11 @@ export class PlacementWatch {
     return attempt;
   }
 
-  /** An answer came: everything there is to learn from. */
+  /** Notes an answer with all its times. */
   answered(attempt: Attempt, { times, rows, backlogMs, isMeasured }: Answered, nowMs: number): void {
     const { placement, outlook } = attempt;
     const serviceMs = times.uploadMs + times.computeMs + times.readbackMs;
-    // What the queue took beyond what was expected counts with the link, so that it is expected next time.
+    // Queueing beyond the expected time counts with the link, so that it is expected next time.
     const aroundMs = nowMs - attempt.sentAtMs - serviceMs - Math.min(times.queueMs, outlook.queueMs);
     this.#heard(attempt, nowMs);
     this.#unloadedAtMs.delete(placement.id);
@@ -156,9 +155,9 @@ export class PlacementWatch {
   }
 
   /**
-   * The runner, or the link in its stead, said that it cannot. Where it was for want of time, at least as much waited
-   * there when it was sent as would have been in the way, but no more than it said itself; where it has lost the model,
-   * that is loaded again.
+   * Notes a refusal by the runner, or by the link in its place.
+   * For want of time, the queue was at least as long as would have prevented the request, but no longer than reported.
+   * A lost model is loaded again.
    */
   refused(attempt: Attempt, { code, heard, retryAfterMs = Infinity }: Refusal, nowMs: number): void {
     const { placement, outlook, sentAtMs, deadlineAtMs } = attempt;
@@ -172,31 +171,33 @@ export class PlacementWatch {
     if (backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
   }
 
-  /** The budget ended first. The time that was waited is the least that it would have taken: news if it is more than was expected. */
+  /**
+   * Notes an exceeded budget. The waited time is a lower bound of the latency, used where it exceeds the expected time.
+   */
   missed(attempt: Attempt, nowMs: number): void {
     const { placement, outlook, sentAtMs, isCold } = attempt;
     const device = this.#device(placement);
     device.inFlight.delete(attempt);
     noteMissed(device, attempt, nowMs);
-    // Of a device that says nothing at all nothing is learned but that.
+    // A device that sends nothing at all shows nothing but its silence.
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
     if (aroundMs > outlook.linkMs) noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
   }
 
-  /** The runner, or the way to it, is gone. */
+  /** Notes the loss of the runner, or of the connection to it. */
   lost(attempt: Attempt, nowMs: number): void {
     const device = this.#device(attempt.placement);
     device.inFlight.delete(attempt);
     noteGone(device, nowMs);
   }
 
-  /** Whether it is time to ask the placement something of our own; true once in `everyMs`. */
+  /** Whether a probe of the placement is due; true once in `everyMs`. */
   takeProbe(placement: LivePlacement, everyMs: number, nowMs: number): boolean {
     return takeProbe(this.#device(placement), everyMs, nowMs);
   }
 
-  /** A probe stands for many who were refused: what was before it matters less than if they had been served. */
+  /** A probe represents many refused requests: earlier samples lose weight as if those had been served. */
   #fade(placement: LivePlacement): void {
     const sizes = Array.from({ length: SIZES }, (_, power) => this.#services.get(keyOf(placement, 2 ** power)));
     for (const times of [this.#links.get(placement.runnerId), ...sizes])
@@ -232,7 +233,7 @@ export class PlacementWatch {
     return quantileOf(times, calibratedSketch(placement.sweep, rows), 0.5, nowMs);
   }
 
-  /** Rows of requests that wait are computed in batches, as large as were measured and may be formed. */
+  /** Time of waiting rows, computed in batches of the largest size that was measured and is allowed. */
   #workMs(placement: LivePlacement, rows: number, nowMs: number): number {
     const largest = largestRows(placement);
     const whole = Math.floor(rows / largest);
@@ -241,7 +242,7 @@ export class PlacementWatch {
     return wholeMs + (rest === 0 ? 0 : this.#medianServiceMs(placement, rest, nowMs));
   }
 
-  /** What is left of loading the model: after its runner has connected, and after it has lost the model. */
+  /** Rest of loading the model: after its runner has connected, and after it has lost the model. */
   #loadingMs({ id, loadMs, connectedAtMs, warmAtMs }: LivePlacement, nowMs: number): number {
     const unloadedAtMs = this.#unloadedAtMs.get(id);
     if (unloadedAtMs !== undefined) return Math.max(0, loadMs - Math.max(0, nowMs - unloadedAtMs));
@@ -250,7 +251,7 @@ export class PlacementWatch {
   }
 }
 
-/** The one of this isolate. */
+/** The instance of this isolate. */
 export const placementWatch = new PlacementWatch();
 
 function keyOf({ id }: LivePlacement, rows: number): string {
@@ -261,7 +262,7 @@ function deviceOf({ runnerId, deviceKey }: LivePlacement): string {
   return `${runnerId}/${deviceKey}`;
 }
 
-/** Of what was never seen, the calibration tells. */
+/** A quantile of recent times; without any, the calibration's. */
 function quantileOf(times: RecentTimes | undefined, prior: Sketch, confidence: number, nowMs: number): number {
   return times === undefined ? calibratedQuantile(prior, confidence) : timeQuantile(times, prior, confidence, nowMs);
 }
@@ -270,7 +271,7 @@ function createColdWindow(): SlidingWindow {
   return createWindow(COLD_HALF_LIFE_MS);
 }
 
-/** What is known under a key; made where nothing is. */
+/** Value under a key, created where there is none. */
 function recall<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
   const known = map.get(key);
   if (known !== undefined) return known;

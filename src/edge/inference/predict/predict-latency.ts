@@ -3,8 +3,9 @@ import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
 import type { Outlook } from "./placement-watch.ts";
 
 /**
- * Placements as they stand for a request of so many rows. The edge computes it alone and row by row: its sweep
- * begins at the first step that holds them, and it is left out where none does.
+ * Placements for a request of so many rows. The edge computes a request alone and row by row: its sweep begins at the
+ * first step that holds the rows.
+ * It is left out where no step does.
  */
 export function fitEdge(placements: readonly LivePlacement[], rows: number): LivePlacement[] {
   return placements.flatMap((placement) => {
@@ -14,10 +15,10 @@ export function fitEdge(placements: readonly LivePlacement[], rows: number): Liv
   });
 }
 
-/** Rests of sweeps by their first step: what is known of a sweep is found by the array. */
+/** Rests of sweeps by their first step, since caches of a sweep use the array as their key. */
 const rests = new WeakMap<SweepStep, SweepStep[]>();
 
-/** The steps from the first on that holds the rows; the same array each time, and null where none does. */
+/** The steps from the first one that holds the rows; the same array each time, and null where none does. */
 function sweepFrom(sweep: SweepStep[], rows: number): SweepStep[] | null {
   const at = sweep.findIndex((step) => step.rows >= rows);
   const first = sweep[at];
@@ -27,12 +28,12 @@ function sweepFrom(sweep: SweepStep[], rows: number): SweepStep[] | null {
   return rest;
 }
 
-/** An outlook for what must be loaded first, which counts as waiting. */
+/** Outlook with the time to load the model first, which counts as waiting. */
 export function addLoading(outlook: Outlook, loadMs: number): Outlook {
   return { ...outlook, queueMs: outlook.queueMs + loadMs };
 }
 
-/** A predicted latency and what it is made of, in milliseconds, as replies tell it. */
+/** A predicted latency and its parts, in milliseconds, as replies report it. */
 export interface Prediction {
   readonly latencyMs: number;
   readonly linkMs: number;
@@ -41,10 +42,10 @@ export interface Prediction {
 }
 
 /**
- * The latency that a request stays under at the confidence of the outlook: the quantile of the service
- * plus the quantile of what lies around it, plus what waits before it. The sum of two quantiles lies above
- * the quantile of the sum for all but pathological pairs, so the prediction errs towards caution.
- * `spentMs` has passed since the request's arrival; like a cold start it counts with the way.
+ * Upper bound of a request's latency at the outlook's confidence: the quantile of the service, plus that of the time
+ * around it, plus the wait.
+ * The sum of two quantiles exceeds the quantile of the sum for all but pathological pairs, so the prediction errs
+ * towards caution. `spentMs` is the time since the request's arrival; like a cold start it counts with the link.
  */
 export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
   const { queueMs, serviceMs } = outlook;
@@ -52,7 +53,7 @@ export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
   return { latencyMs: linkMs + queueMs + serviceMs, linkMs, queueMs, serviceMs };
 }
 
-/** The same if the request were the first and only one, had just come, and everything were warm. */
+/** The same for a first and only request that has just come, with everything warm. */
 export function predictIdleMs({ linkMs, serviceMs }: Outlook): number {
   return linkMs + serviceMs;
 }

@@ -2,24 +2,25 @@ import { blendedQuantile } from "../../../stats/distribution/read-sketch.ts";
 import { addToSketch, createSketch, type Sketch, sketchQuantile } from "../../../stats/distribution/sketch.ts";
 
 /**
- * What was seen lately of one duration: a sketch in which a sample counts for half as much every
- * `halfLifeMs`, by forward decay (Cormode, Shkapenyuk, Srivastava and Xu, ICDE 2009): instead of the old
- * samples losing weight, later ones get more, so that a sample costs one addition.
+ * Recent samples of one duration: a sketch in which a sample loses half its weight every `halfLifeMs`, by forward
+ * decay.
+ * Instead of reducing old weights, later samples get larger ones, so that a sample costs one addition.
+ * Source: Cormode, Shkapenyuk, Srivastava and Xu, ICDE 2009.
  */
 export interface SlidingWindow {
   readonly halfLifeMs: number;
-  /** Its counts are weights; a sample of `originMs` has one of 1. */
+  /** Its counts are weights; a sample at `originMs` has weight 1. */
   sketch: Sketch;
   originMs: number;
-  /** Quantiles as they were last read. */
+  /** Quantiles of the last readings. */
   readonly read: Map<number, { readonly prior: Sketch | null; readonly atMs: number; readonly valueMs: number }>;
 }
 
-/** Halvings after which weights begin at 1 again, before they outgrow a double's precision. */
+/** Number of half-lives after which weights start at 1 again, before they exceed a double's precision. */
 const REBASED_HALVINGS = 20;
-/** What counts for less than this of a sample is dropped. */
+/** Buckets below this weight are dropped. */
 const NEGLIGIBLE = 1e-3;
-/** How old a quantile may be: merging sketches for each request would cost more than one may. */
+/** Largest age of a cached quantile: to merge sketches for each request would cost too much. */
 const FRESH_MS = 50;
 const READ_CONFIDENCES = 32;
 
@@ -32,16 +33,16 @@ export function noteSample(window: SlidingWindow, durationMs: number, nowMs: num
   addToSketch(window.sketch, Math.max(0, durationMs), 1 / decayOf(window, nowMs));
 }
 
-/** Takes this share of what all samples until now weigh away from them. */
+/** Reduces the weight of all samples so far by this share. */
 function fadeWindow(window: SlidingWindow, share: number): void {
   window.originMs += window.halfLifeMs * Math.log2(1 - share);
 }
 
 /**
- * The duration that is not exceeded with this confidence. `prior` is what was measured beforehand: it
- * counts as 1/(1 − confidence) samples, as many as it takes to see the quantile at all, so that one
- * outlier alone decides nothing, and without further samples the window goes back to it. Without a
- * prior the samples alone tell; NaN where there is neither.
+ * The duration that is not exceeded with this confidence.
+ * `prior` is a measurement in advance that counts as 1/(1 − confidence) samples, the number that shows the quantile at
+ * all. So one outlier decides nothing, and without samples the window returns to the prior.
+ * Without a prior only the samples count; NaN where there is neither.
  */
 export function windowQuantile(window: SlidingWindow, prior: Sketch | null, confidence: number, nowMs: number): number {
   const known = window.read.get(confidence);
@@ -59,7 +60,7 @@ export function windowQuantile(window: SlidingWindow, prior: Sketch | null, conf
   return valueMs;
 }
 
-/** What a weight of the sketch counts for now. */
+/** Present value of one unit of the sketch's weight. */
 function decayOf({ originMs, halfLifeMs }: SlidingWindow, nowMs: number): number {
   return 2 ** ((originMs - nowMs) / halfLifeMs);
 }
@@ -78,7 +79,7 @@ function rebase(window: SlidingWindow, nowMs: number): void {
   window.originMs = nowMs;
 }
 
-/** One duration as it was lately, seen twice: a short window follows what changed, a long one knows what is rare. */
+/** Recent times of one duration in two windows: the short one follows changes, the long one contains rare values. */
 export interface RecentTimes {
   readonly short: SlidingWindow;
   readonly long: SlidingWindow;
@@ -86,7 +87,7 @@ export interface RecentTimes {
 
 const SHORT_HALF_LIFE_MS = 3_000;
 const LONG_HALF_LIFE_MS = 60_000;
-/** From this confidence on a few seconds do not hold enough to tell. */
+/** Confidence from which on a few seconds hold too few samples. */
 const RARE = 0.95;
 
 export function createTimes(): RecentTimes {
@@ -98,17 +99,18 @@ export function noteTime({ short, long }: RecentTimes, durationMs: number, nowMs
   noteSample(long, durationMs, nowMs);
 }
 
-/** Takes a share of the weight of everything that was seen. */
+/** Reduces the weight of all samples by a share. */
 export function fadeTimes({ short, long }: RecentTimes, share: number): void {
   fadeWindow(short, share);
   fadeWindow(long, share);
 }
 
 /**
- * The duration that is not exceeded with this confidence, from `prior` on. From 0.95 on the long window
- * tells: a pause of a moment holds up all requests that are under way, which is more than one in a hundred of
- * the last seconds and less than that of the last minute, unless it comes again; and what has become slower
- * is soon more than that of either. Below, the short one does, since half of a minute is long to wait for.
+ * The duration that is not exceeded with this confidence, starting from `prior`.
+ * From 0.95 on the long window decides. A short pause holds up all requests under way: more than 1% of the last
+ * seconds, but less than 1% of the last minute unless it recurs. A lasting slowdown soon exceeds that share of both
+ * windows.
+ * Below 0.95 the short window decides, since the long one needs half a minute to follow.
  */
 export function timeQuantile({ short, long }: RecentTimes, prior: Sketch, confidence: number, nowMs: number): number {
   return windowQuantile(confidence < RARE ? short : long, prior, confidence, nowMs);

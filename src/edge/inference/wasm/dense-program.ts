@@ -1,9 +1,9 @@
 import type { DenseLayer, DenseNetwork, DenseStep } from "../../models/dense-network.ts";
 
-/** Outputs of a panel and of a narrow one, as assembly/dense-network.ts takes them. */
+/** Outputs of a panel and of a narrow one, as in assembly/dense-network.ts. */
 const PANEL = 32;
 const NARROW = 4;
-/** Outputs of a block of bytes, and inputs that it takes at once. */
+/** Outputs of a block of bytes, and inputs that it processes at once. */
 const ROWS = 8;
 const BYTES = 16;
 const LARGEST = 127;
@@ -51,18 +51,18 @@ function layOutBytes(layer: DenseLayer, target: Int8Array, factors: Float32Array
   }
 }
 
-/** What the weights are multiplied as; activations are float32 between the layers either way. */
+/** Number format of the weights' products; activations are float32 between the layers either way. */
 export type Precision = "fp32" | "int8";
 
 /** A network in memory of its own, ready to compute. */
 export interface DenseProgram {
-  /** All of that memory. */
+  /** Size of that memory. */
   readonly sizeBytes: number;
-  /** Takes rows through the network, one after the other; the caller says how many there are. */
+  /** Computes `rows` rows of the network, one after the other. */
   run(input: Float32Array, rows: number): Float32Array<ArrayBuffer>;
 }
 
-/** What assembly/dense-network.ts exports; places are in bytes. */
+/** Exports of assembly/dense-network.ts; addresses are in bytes. */
 interface Exports {
   denseFloat(weights: number, bias: number, before: number, inputs: number, after: number, outputs: number): void;
   denseInt8(
@@ -84,7 +84,7 @@ interface Exports {
 
 const PAGE_BYTES = 65_536;
 const FLOAT_BYTES = 4;
-/** A line of the cache, and more than any vector. */
+/** Bytes of a cache line, which exceed any vector. */
 const ALIGNMENT = 64;
 /** Layers of fewer outputs stay float32: to quantise their row would cost more than it saves. */
 const QUANTISED_OUTPUTS = 32;
@@ -126,7 +126,7 @@ export function openDenseProgram(
   };
 }
 
-/** A step with the places of its weights, and how they get there. */
+/** A step with the addresses of its weights, and the function that writes them. */
 interface PlacedStep {
   readonly step: DenseStep;
   readonly weights: number;
@@ -153,12 +153,12 @@ function placeStep(step: DenseStep, precision: Precision, take: (bytes: number) 
   return { step, weights, further, isQuantised, fill };
 }
 
-/** Sizes of a layer as the program takes them. */
+/** Sizes of a layer with the program's padding. */
 function paddedSizes({ inputs, outputs }: DenseLayer, isQuantised: boolean): [number, number] {
   return isQuantised ? [padTo(inputs, 16), padTo(outputs, 8)] : [padTo(inputs, 4), padTo(outputs, 4)];
 }
 
-/** One call a step; layers go from one row of neurons to the other, all else stays where it is. */
+/** One call for each step; layers move data from one row of neurons to the other, all other steps work in place. */
 function planCalls(
   program: Exports,
   placed: readonly PlacedStep[],
@@ -195,7 +195,7 @@ function widestRow({ inputs, steps }: DenseNetwork): number {
   return Math.max(inputs, ...steps.map((step) => (step.kind === "dense" ? step.outputs : 0)));
 }
 
-/** Places one behind the other, and how many bytes they come to. */
+/** Allocates addresses one behind the other, and sums their bytes. */
 function createRoom(): { readonly take: (bytes: number) => number; readonly sizeBytes: () => number } {
   let end = 0;
   const take = (bytes: number) => {

@@ -17,26 +17,26 @@ import { getArtifact } from "../../store/artifact-store.ts";
 import { type DenseProgram, openDenseProgram, type Precision } from "./dense-program.ts";
 import { NetworkCache } from "./network-cache.ts";
 
-/** What the edge needs to know of a version to compute it. */
+/** The fields of a version that the edge needs to compute it. */
 export type EdgeVersion = Pick<ModelVersion, "digest" | "inputs" | "outputs">;
 
-/** A network in this isolate; its weights stand in the program alone. */
+/** A network in this isolate; only the program holds its weights. */
 export interface EdgeNetwork
   extends DenseProgram, Pick<DenseNetwork, "inputs" | "output" | "outputShape" | "rowProducts"> {}
 
 const PRECISIONS: Record<EdgeVariant, Precision> = { fp32: "fp32", "edge-int8": "int8" };
-/** A load behind a request that has not ended by now was cut off with it. */
+/** A load behind a request that has not ended by then was cut off with it. */
 const OVERDUE_MS = 5_000;
 
 const kept = new NetworkCache<EdgeNetwork>({ maxBytes: LIMITS.edgeNetworkBytes, maxCount: LIMITS.edgeNetworks });
-/** When the load of a network began that nobody waits for: a promise may not be shared between requests. */
+/** Start of each network's background load: requests cannot share a promise, so they share a time. */
 const warmingSinceMs = new Map<string, number>();
 
 export function isLoaded({ digest }: EdgeVersion, variant: string): boolean {
   return kept.has(keyOf(digest, variant));
 }
 
-/** The network in this isolate; read from R2 where it is not there. Throws `backend-failed` where it cannot be. */
+/** The network in this isolate, read from R2 where necessary. Throws `backend-failed` where that fails. */
 export async function loadNetwork(env: Env, version: EdgeVersion, variant: string): Promise<EdgeNetwork> {
   const key = keyOf(version.digest, variant);
   const known = kept.use(key);
@@ -65,7 +65,7 @@ export function warmNetwork(
 
 /** Computes seeded inputs `repetitions` times, for a runner that calibrates the edge. Throws where that would take too long. */
 export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInput): Promise<EdgeRunReply> {
-  // As if this isolate were new.
+  // Start as a new isolate would.
   if (run.fresh) kept.drop(keyOf(version.digest, run.variant));
   const network = await loadNetwork(env, version, run.variant);
   const [input] = createSeededInputs(withRows(version.inputs, run.rows), run.seed);
@@ -82,7 +82,7 @@ export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInpu
   return { outputs: { [output.name]: tensorToJson(output) }, sizeBytes, rowProducts };
 }
 
-/** Takes the rows of an input through a network; the input must be as the version's signature says. */
+/** Computes the rows of an input; the input must match the version's signature. */
 export function computeRows(network: EdgeNetwork, input: Tensor): Tensor {
   const { inputs, output, outputShape } = network;
   const values = typedView(input) as Float32Array;

@@ -3,7 +3,7 @@ interface Sized {
   readonly sizeBytes: number;
 }
 
-/** What is kept of a kind within a bound of bytes and of number: what was used longest ago goes first. */
+/** Cache with limits of bytes and of entries; the least recently used entry goes first. */
 export class NetworkCache<Value extends Sized> {
   /** In the order of use, the latest last. */
   readonly #kept = new Map<string, Value>();
@@ -24,7 +24,7 @@ export class NetworkCache<Value extends Sized> {
     return this.#kept.has(key);
   }
 
-  /** What is kept under a key, which now is the latest used. */
+  /** Value under a key, which becomes the latest used. */
   use(key: string): Value | null {
     const value = this.#kept.get(key);
     if (value === undefined) return null;
@@ -33,7 +33,7 @@ export class NetworkCache<Value extends Sized> {
     return value;
   }
 
-  /** Keeps a value, and lets go of others until all are within the bounds; one beyond them alone is not kept. */
+  /** Adds a value and drops others until all are within the limits; a value beyond them alone is not kept. */
   keep(key: string, value: Value): void {
     this.drop(key);
     if (value.sizeBytes > this.#maxBytes) return;

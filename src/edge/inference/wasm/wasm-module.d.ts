@@ -1,4 +1,4 @@
-/** A compiled program: wrangler, Miniflare and the edge's tests take such a file as a module. */
+/** A compiled program: wrangler, Miniflare and the edge's tests import such a file as a module. */
 declare module "*.wasm" {
   const program: WebAssembly.Module;
   export default program;

@@ -22,7 +22,7 @@ import { openDatabase } from "../../store/database.ts";
 import { findAnyVersion } from "../../store/models/model-store.ts";
 import { readFrameRequest, readTensorRequest, type TensorForm } from "./read-tensor-request.ts";
 
-/** `POST /v1/infer`: read, answer, and reply in the form that the request came in; the same for a runner under load. */
+/** `POST /v1/infer`: replies in the format of the request; the same for load from a runner. */
 export function bindInfer(app: Hono<AppEnv>): void {
   bind(app, endpoints.infer, async (call) => {
     const { form, input } = await readTensorRequest<Omit<InferRequest, "inputs">>(call.c.req.raw, {
@@ -36,19 +36,19 @@ export function bindInfer(app: Hono<AppEnv>): void {
     const asked = await readFrameRequest(c.req.raw, LinkInferHeader);
     // No runner puts load on another.
     const runnerId = principal?.id ?? "";
-    // For the model's project, which may be another than the runner's.
+    // In the model's project, which may differ from the runner's.
     const project = (await projectOfPlacement(env, runnerId, asked.placementId)) ?? env.project;
     const call = { env: scopeEnv(env, project), arrivedAtMs, waitUntil, scope: null };
     return toResponse("frame", await answerInference(call, { ...asked, runnerId, isMeasurement: true }));
   });
 }
 
-/** `POST /v1/tickets`: the same choice, for a request that goes to the runner itself. */
+/** `POST /v1/tickets`: the same choice, for a direct request to the runner. */
 export function bindTickets(app: Hono<AppEnv>): void {
   bind(app, endpoints.createTicket, (call) => askTicket(call, call.body));
 }
 
-/** `POST /v1/link/edge-runs`: a runner that calibrates a dense network has the edge compute it, too. */
+/** `POST /v1/link/edge-runs`: computes a dense network at the edge for a runner that calibrates it. */
 export function bindEdgeRuns(app: Hono<AppEnv>): void {
   bind(app, endpoints.runAtEdge, async ({ env, body, principal }) => {
     const version = await findAnyVersion(openDatabase(env.DB), body.modelVersionId);

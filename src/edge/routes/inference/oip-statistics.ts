@@ -4,8 +4,8 @@ import type { RequestTotals } from "../../store/history/total-store.ts";
 type Statistics = Omit<OipStats["model_stats"][number], "name" | "version">;
 
 /**
- * Totals of requests as Triton's statistics. Rows are its inferences and batches its executions: a request of r
- * rows in a batch of b is r/b of one.
+ * Totals of requests as Triton's statistics. Rows are its inferences and batches its executions: a request of r rows in
+ * a batch of b counts r/b of one.
  */
 export function addUpTotals(totals: readonly RequestTotals[]): Statistics {
   const of = (isMeant: (metric: string) => boolean) => totals.filter(({ metric }) => isMeant(metric));

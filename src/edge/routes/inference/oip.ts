@@ -16,7 +16,7 @@ import { isReadable } from "../../store/database.ts";
 import { readRequestTotals } from "../../store/history/total-store.ts";
 import { answerInference } from "../../inference/answer-inference.ts";
 
-/** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
+/** The Open Inference Protocol under `/v2`: a codec around the path of every inference. */
 export function bindOip(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipLive, async () => sayNothing(200));
   bind(app, endpoints.oipReady, async ({ env }) => sayNothing((await isReadable(env.DB)) ? 200 : 503));
@@ -40,7 +40,7 @@ interface Located {
   readonly version: Version;
 }
 
-/** The version that a name means. Unknown ones are 400 here, in the words that Triton's clients look for. */
+/** The version of a name. Unknown ones are 400 here, with the message that Triton's clients look for. */
 async function locate(call: Call): Promise<Located> {
   const { model, version } = call.params;
   const reference = version === undefined ? model : `${model}@${version}`;
@@ -49,7 +49,7 @@ async function locate(call: Call): Promise<Located> {
   throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
 }
 
-/** What says all by its status is empty text. */
+/** A reply that consists of its status only. */
 function sayNothing(status: 200 | 503): Response {
   return new Response("", { status, headers: { "content-type": "text/plain" } });
 }
@@ -63,17 +63,17 @@ function describeModel({ snapshot, version }: Located) {
   return { name: version.model, versions, platform: "onnx", inputs: specs(inputs), outputs: specs(outputs) };
 }
 
-/** Ready is what some runner that is online has and may serve. */
+/** Ready means that some online runner has the version and may serve it. */
 function readiness({ snapshot, version }: Located): Response {
   const placements = snapshot.placements.get(version.id) ?? [];
   const isServed = placements.some(({ online, draining }) => online && !draining);
   return isServed ? sayNothing(200) : Response.json({ error: "No runner serves the model now." }, { status: 400 });
 }
 
-/** Statistics begin anew with each day, so that the history is not read whole each time. */
+/** Statistics begin anew with each day, so that a reply never reads the whole history. */
 const DAY_MS = 86_400_000;
 
-/** Read from the history, so some seconds old. */
+/** Statistics from the history, so some seconds old. */
 async function describeStats(env: ProjectEnv, { model, version }: Version) {
   const nowMs = Date.now();
   const totals = await readRequestTotals(env, `${model}@${version}`, nowMs - (nowMs % DAY_MS));

@@ -21,7 +21,7 @@ import { endSocket } from "../../link/runner-socket.ts";
 import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
 import { answerInference, type Inference } from "../../inference/answer-inference.ts";
 
-/** Policies by observations and actions: models like any other, by the way of every inference. */
+/** Policies with observations and actions: models that take the path of every inference. */
 export function bindPolicies(app: Hono<AppEnv>): void {
   bind(app, endpoints.actPolicy, async (call): Promise<ActReply> => {
     const { params, body } = call;
@@ -56,7 +56,7 @@ async function locate(call: ProjectCall, reference: string): Promise<Version> {
   return located.version;
 }
 
-/** The outputs for observations, and how they came about. */
+/** The outputs for observations, and the details of their inference. */
 async function act(
   call: InferCall,
   version: Version,
@@ -84,8 +84,8 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
 }
 
 /**
- * Answers each observation of a control loop as it comes; a mistake ends the message, not the stream. The key is
- * looked at each time, so that one that was revoked opens no more than it does elsewhere.
+ * Answers each observation of a control loop in turn; an error ends the message, not the stream.
+ * Checks the key each time, so that a revoked key lasts no longer here than elsewhere.
  */
 function serveStream(
   { env, waitUntil, scope }: InferCall,
@@ -97,7 +97,7 @@ function serveStream(
   let inFlight = 0;
   const { action: choice, seed = drawSeed(), ...wishes } = query;
   const send = (answer: StreamedAction) => {
-    // Whoever closed the socket does not wait for the rest.
+    // A client that closed the socket does not wait for the rest.
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
   };
   socket.accept();
@@ -128,7 +128,7 @@ function serveStream(
     }
   };
   socket.addEventListener("message", ({ data }) => void answer(data));
-  // What broke has no code that could be sent back, and a close is answered by the runtime.
+  // An abnormal end has no code that can be sent back; the runtime answers a close.
   socket.addEventListener("close", () => endSocket(socket, 1000, ""));
 }
 

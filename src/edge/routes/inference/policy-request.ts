@@ -6,9 +6,9 @@ import { countElements, type Tensor, typedView } from "../../../protocol/wire/te
 import { philox4x32 } from "../../../stats/random/draws.ts";
 
 /**
- * What a policy does by its outputs for one observation: the index of the largest (the first of
- * equals), an index drawn from their softmax, or the outputs themselves. A draw is a function of seed
- * and index, whatever was drawn before. Throws where the outputs have no largest, or are no numbers of JSON.
+ * A policy's action from its outputs: the index of the largest (the first of equals), an index drawn from their
+ * softmax, or the outputs themselves.
+ * A draw depends on seed and index only. Throws where the outputs have no largest or cannot be JSON numbers.
  */
 export function chooseAction(
   choice: ActionChoice,
@@ -22,7 +22,7 @@ export function chooseAction(
   }
   if (choice === "raw") return [...outputs];
   if (choice === "argmax") return outputs.indexOf(largest);
-  // Less the largest, so that no exponential overflows.
+  // Subtract the largest, so that no exponential overflows.
   const weights = outputs.map((output) => Math.exp(output - largest));
   const [word] = philox4x32([index, Math.floor(index / 2 ** 32), 0, 0], [seed, 0]);
   let rest = (word / 2 ** 32) * weights.reduce((sum, weight) => sum + weight, 0);
@@ -30,7 +30,7 @@ export function chooseAction(
   return drawn < 0 ? outputs.indexOf(largest) : drawn;
 }
 
-/** A network as a policy: what one observation is, and where the outputs stand. */
+/** A network as a policy: the shape of one observation, and the position of the outputs. */
 export interface Policy {
   readonly observation: TensorSpec;
   readonly output: TensorSpec;
@@ -52,7 +52,7 @@ export function readPolicy(reference: string, inputs: readonly TensorSpec[], out
   return { observation, output };
 }
 
-/** All observations as the network's input. `pointerOf` tells where one stands in the request. */
+/** All observations as the network's input. `pointerOf` gives the place of one in the request. */
 export function stackObservations(
   { observation: { name, dtype, shape } }: Policy,
   observations: readonly (readonly number[])[],

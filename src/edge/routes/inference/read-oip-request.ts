@@ -12,24 +12,24 @@ import {
 } from "../../../protocol/wire/tensor.ts";
 import { parseJson } from "../../http/read-body.ts";
 
-/** What an Open Inference Protocol request asks for. */
+/** Content of an Open Inference Protocol request. */
 export interface OipRequest {
   readonly id: string | undefined;
   readonly tensors: Tensor[];
   readonly budgetMs: number;
   readonly priority: number;
-  /** Outputs that are wanted, and whether as raw bytes; null for all of them. */
+  /** Requested outputs, each with whether it comes as raw bytes; null for all of them. */
   readonly outputs: ReadonlyMap<string, boolean> | null;
-  /** Whether outputs that are not named come as raw bytes. */
+  /** Outputs without their own setting come as raw bytes. */
   readonly isBinary: boolean;
 }
 
 const DTYPES = new Map(Object.entries(OIP_DATATYPES).map(([dtype, name]) => [name, dtype as DType]));
 
 /**
- * Reads a request for a model that takes `inputs`. `headerLength` is the value of
- * `Inference-Header-Content-Length`: how much of the body is JSON; behind it stand the tensors that
- * carry `binary_data_size`, in their order. With 0 the body is the only input's bytes.
+ * Reads a request for a model with these `inputs`. `headerLength` is the value of `Inference-Header-Content-Length`:
+ * the length of the JSON part.
+ * Behind it come the tensors that carry `binary_data_size`, in their order. With 0 the body is the only input's bytes.
  */
 export function readOipRequest(
   body: Uint8Array<ArrayBuffer>,
@@ -75,7 +75,7 @@ function readParts(json: Uint8Array, raw: Uint8Array): OipRequest {
   return { id, tensors, ...wishes, outputs: named, isBinary };
 }
 
-/** What an output cannot be: elsewhere than in the reply, or something that is made of it. */
+/** Errors of an output's unsupported settings: shared memory, and classification. */
 function refuseOutput({ parameters }: RequestedOutput, index: number): FieldError[] {
   const refuse = (name: string, message: string) => ({ pointer: `#/outputs/${index}/parameters/${name}`, message });
   if (parameters?.["shared_memory_region"] !== undefined) return [refuse("shared_memory_region", NOT_SHARED)];
@@ -134,7 +134,7 @@ function readRawBody(body: Uint8Array, inputs: readonly TensorSpec[]): OipReques
   return { id: undefined, tensors: [tensor], ...wishes, outputs: null, isBinary: true };
 }
 
-/** Triton's: 1 is the most urgent, 0 the ordinary one. Ours goes the other way, and as far as it goes. */
+/** Triton's 1 is the most urgent and 0 the default. Ours runs the other way and is clamped to its range. */
 function readPriority(value: string | number | boolean = 0): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) {
     return value === 0 ? 0 : Math.max(0, LIMITS.maxPriority + 1 - value);
@@ -142,7 +142,7 @@ function readPriority(value: string | number | boolean = 0): number {
   throw invalidRequest([{ pointer: "#/parameters/priority", message: "must be a whole number from 0" }]);
 }
 
-/** `budget_ms`, or Triton's `timeout` in microseconds: the budget of this request. */
+/** The request's budget: `budget_ms`, or Triton's `timeout` in microseconds. */
 function readBudget(parameters: Readonly<Record<string, string | number | boolean>>): number {
   if (parameters["sequence_id"] !== undefined && parameters["sequence_id"] !== 0) {
     throw invalidRequest([{ pointer: "#/parameters/sequence_id", message: "sequences are not served" }]);

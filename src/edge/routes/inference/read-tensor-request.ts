@@ -7,16 +7,16 @@ import { type FieldError, toPointerPart } from "../../../protocol/wire/problem.t
 import { type JsonTensor, type Tensor, type TensorHeader, tensorFromJson } from "../../../protocol/wire/tensor.ts";
 import { mediaTypeOf, parseJson, readBody, unsupportedMediaType } from "../../http/read-body.ts";
 
-/** The form that a request came in, and that its answer is to have. */
+/** Format of a request and of its reply. */
 export type TensorForm = "json" | "frame";
 
-/** What is asked for, with its tensors, and where in the request each of them stands ("" is all of them). */
+/** A request with its tensors, and the place of each in the request ("" for all of them). */
 export type TensorInput<Wishes> = Wishes & {
   readonly tensors: Tensor[];
   readonly pointerOf: (name: string) => string;
 };
 
-/** Reads a request that brings tensors, as JSON or as a frame; every mistake is an `invalid-request` that names its place. */
+/** Reads a request with tensors, as JSON or as a frame; each error is an `invalid-request` with its place. */
 export async function readTensorRequest<Wishes>(
   request: Request,
   schemas: {
@@ -31,7 +31,7 @@ export async function readTensorRequest<Wishes>(
   throw unsupportedMediaType(mediaType, ["application/json", FRAME_MEDIA_TYPE]);
 }
 
-/** The same where only a frame will do. */
+/** The same for a route that accepts frames only. */
 export async function readFrameRequest<Wishes>(
   request: Request,
   schema: z.ZodType<Wishes & { tensors: TensorHeader[] }>,

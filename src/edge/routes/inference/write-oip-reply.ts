@@ -9,7 +9,7 @@ import type { OipRequest } from "./read-oip-request.ts";
 const ENCODINGS = ["gzip", "deflate"] as const;
 type BodyEncoding = (typeof ENCODINGS)[number];
 
-/** A request's body without its content encoding; what it unpacks to is bounded like any body. */
+/** A request's body without its content encoding; the decoded size has the limit of any body. */
 export async function decodeBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const body = await readBody(request, LIMITS.inferBodyBytes);
   const named = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
@@ -27,7 +27,7 @@ async function unpack(body: Uint8Array<ArrayBuffer>, encoding: BodyEncoding): Pr
   try {
     for await (const chunk of new Blob([body]).stream().pipeThrough(new DecompressionStream(encoding))) {
       length += chunk.byteLength;
-      // The rest is not unpacked: a small body may hold gigabytes.
+      // Stop decoding here: a small body may hold gigabytes.
       if (length > LIMITS.inferBodyBytes) break;
       chunks.push(chunk);
     }
@@ -41,7 +41,7 @@ async function unpack(body: Uint8Array<ArrayBuffer>, encoding: BodyEncoding): Pr
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** The encoding of a reply that a request asks for; null where it asks for none of ours. */
+/** Requested encoding of the reply; null where we support none of those named. */
 export function acceptedEncoding(request: Request): BodyEncoding | null {
   const accepted = (request.headers.get("accept-encoding") ?? "").toLowerCase();
   return (
@@ -49,10 +49,10 @@ export function acceptedEncoding(request: Request): BodyEncoding | null {
   );
 }
 
-/** What a reply says beside its tensors. */
+/** Fields of a reply beside its tensors. */
 export type OipReplyHead = Pick<OipInferReply, "model_name" | "model_version" | "parameters">;
 
-/** The wanted outputs as JSON, raw bytes behind it where these were asked for. */
+/** The requested outputs as JSON, with raw bytes behind it for those requested so. */
 export async function writeOipReply(
   request: OipRequest,
   head: OipReplyHead,

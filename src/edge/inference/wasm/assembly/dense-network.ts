@@ -1,25 +1,25 @@
-// AssemblyScript. Steps of a dense network on one row, four numbers a vector. The caller lays out the memory: addresses
-// are in bytes and multiples of 16, widths are numbers of elements, and a row is padded with finite numbers to whole
-// vectors (to 16 elements before `denseInt8`).
+// AssemblyScript. Steps of a dense network on one row, four numbers a vector.
+// The caller lays out the memory: addresses are in bytes and multiples of 16, and widths are numbers of elements. A row
+// is padded with finite numbers to whole vectors (to 16 elements before `denseInt8`).
 
 /** Bytes of a float, of a vector of four, and of eight vectors. */
 const FLOAT: usize = 4;
 const VECTOR: usize = 16;
 const BLOCK: usize = 128;
-/** Elements that one product of bytes takes, and rows of weights that are multiplied together. */
+/** Elements of one product of bytes, and rows of weights that are multiplied together. */
 const BYTES: usize = 16;
 const ROWS: usize = 8;
 
-/** Activations are quantised to 0 … 127: the largest that the relaxed product takes whatever the processor. */
+/** Activations are quantised to 0 … 127, the range in which the relaxed product is the same on every processor. */
 const STEPS: f32 = 127;
-/** Beyond it the quotient of `tanhOf` is no better than 1. */
+/** Beyond this, the quotient of `tanhOf` is no better than 1. */
 const TANH_LIMIT: f32 = 7.35;
 /** e to this is the smallest normal float. */
 const EXP_LIMIT: f32 = -87.3;
 
 /**
- * after = before · weights + bias. `inputs` and `outputs` are multiples of 4; weights stand in panels of 32 outputs,
- * then of 4, and in a panel input by input.
+ * after = before · weights + bias. `inputs` and `outputs` are multiples of 4; weights lie in panels of 32 outputs, then
+ * of 4, and in a panel input by input.
  */
 export function denseFloat(
   weights: usize,
@@ -48,7 +48,7 @@ function multiplyAdd(sum: v128, x: v128, y: v128): v128 {
   return f32x4.relaxed_madd(x, y, sum);
 }
 
-/** Eight vectors of sums, which are enough to hide how long an addition takes. */
+/** Eight vectors of sums, enough to hide the latency of an addition. */
 function addBlock(panel: usize, bias: usize, before: usize, end: usize, after: usize): void {
   let row = panel;
   let sum0 = v128.load(bias);
@@ -99,10 +99,11 @@ function addVector(panel: usize, bias: usize, before: usize, end: usize, after: 
 }
 
 /**
- * The same with weights of one byte. The row before is quantised to `quantised` (`inputs` bytes) by its own extremes,
- * x ≈ low + step·q. Weights stand in blocks of 8 outputs, in a block by 16 inputs, then output by output. `factors`
- * holds, each for all outputs: the scale of an output's weights, that scale times the sum of its bytes, and the bias.
- * `inputs` is a multiple of 16 of which the first `width` count, `outputs` one of 8.
+ * The same with weights of one byte. The row before is quantised to `quantised` (`inputs` bytes) by its own extremes, x
+ * ≈ low + step·q.
+ * Weights lie in blocks of 8 outputs, in a block by 16 inputs, then output by output. `factors` holds, each for all
+ * outputs: the scale of an output's weights, that scale times the sum of its bytes, and the bias.
+ * `inputs` is a multiple of 16 whose first `width` elements count, `outputs` one of 8.
  */
 export function denseInt8(
   weights: usize,
@@ -133,7 +134,7 @@ export function denseInt8(
 let quantisedLow: f32 = 0;
 let quantisedStep: f32 = 0;
 
-/** Sixteen elements at a time; what lies beyond `width` becomes what it may, since its weights are 0. */
+/** Quantises sixteen elements at a time; values beyond `width` are arbitrary, since their weights are 0. */
 function quantise(before: usize, width: usize, inputs: usize, quantised: usize): void {
   let least = f32x4.splat(load<f32>(before));
   let most = least;
@@ -235,7 +236,7 @@ export function softmax(row: usize, width: usize): void {
   const end = row + width * FLOAT;
   let most = v128.load32_splat(row);
   for (let at = row; at < end; at += FLOAT) most = f32x4.max(most, v128.load32_splat(at));
-  // What pads the last vector adds nothing to the sum.
+  // The padding of the last vector must add nothing to the sum.
   for (let at = end; (at & (VECTOR - 1)) != 0; at += FLOAT) store<f32>(at, -Infinity);
   let sum = f32x4.splat(0);
   for (let at = row; at < end; at += VECTOR) {
@@ -268,7 +269,7 @@ function largest(x: v128): f32 {
 function expOf(value: v128): v128 {
   const x = f32x4.max(value, f32x4.splat(EXP_LIMIT));
   const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.4426950408889634)));
-  // ln 2 in two parts, of which the first times n is exact.
+  // ln 2 in two parts; the first times n is exact.
   let r = f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375)));
   r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.1219444e-4)));
   let sum = multiplyAdd(f32x4.splat(1.0 / 120), r, f32x4.splat(1.0 / 720));
