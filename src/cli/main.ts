@@ -2,7 +2,7 @@
 import { runProgram } from "./program.ts";
 import { PROCESS } from "./shell/shell.ts";
 
-// Whoever reads has enough, as `head` does.
+// The reader closed the pipe early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   throw error;

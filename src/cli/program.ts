@@ -62,7 +62,7 @@ export function createProgram(shell: Shell): Command {
   return program;
 }
 
-/** Has every command write to the shell and throw instead of ending the process; `runProgram` tells of errors. */
+/** Makes every command write to the shell and throw instead of ending the process; `runProgram` reports errors. */
 function frame(command: Command, shell: Shell): void {
   command.exitOverride().configureOutput({
     writeOut: shell.print,

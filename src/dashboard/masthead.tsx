@@ -20,7 +20,7 @@ const LINKS = [
 interface MastheadProps {
   /** The link that leads to where one is. */
   readonly current: string;
-  /** How many alerts are open, as text; empty where that is not known. */
+  /** Number of open alerts, as text; empty if unknown. */
   readonly openAlerts?: string;
   /** At the right end. */
   readonly children?: ComponentChildren;

@@ -11,7 +11,7 @@ import type {
 import { formatMeasure, formatNumber, formatShare, signed } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 
-/** How each state is shown. */
+/** Tone and text of each alert state. */
 export const ALERT_STATES: Record<AlertState, readonly [Tone, string]> = {
   open: ["bad", "open"],
   acknowledged: ["busy", "acknowledged"],
@@ -28,7 +28,7 @@ const ACTIONS_OF: Record<AlertState, readonly AlertAction[]> = {
   dismissed: ["mute", "reopen"],
 };
 
-/** What can be done with an alert in a state. Of changes, it is their series that are muted. */
+/** Actions that an alert in this state allows. For changes, their series are muted. */
 export function actionsOf({ kind, state }: { kind: AlertKind; state: AlertState }): readonly AlertAction[] {
   return ACTIONS_OF[state].filter((action) => action !== "mute" || kind === "finding");
 }
@@ -53,18 +53,18 @@ export const ACTION_WORDS: Record<AlertAction, { readonly press: string; readonl
   reopen: { press: "Reopen", done: "open again" },
 };
 
-/** What an alert is about, in few words. */
+/** Short title of an alert. */
 export function nameAlert({ leading, finding }: Pick<Alert, "leading" | "finding">): string {
   if (finding !== null) return finding.subject ?? finding.deviceKey ?? finding.runnerId;
   return leading === null ? "" : nameChange(leading);
 }
 
-/** What a change is of, in few words. */
+/** Short title of a change: the series that moved. */
 export function nameChange({ series }: Pick<Change, "series">): string {
   return `${series.subject} ${series.metric}${series.label === null ? "" : ` on ${series.label}`}`;
 }
 
-/** What else moved at the same time on the same device; null where nothing did. */
+/** Other series that moved at the same time on the same device; null if there are none. */
 export function describeNeighbours({
   scope,
   changes,
@@ -87,7 +87,7 @@ const KINDS: Record<FoundChange["kind"], string> = { step: "step", drift: "drift
 /** The highest confidence that is shown: a measurement proves no more. */
 const SUREST = 0.999;
 
-/** How far something moved: `+9.8 %`, or by how much where there is no share. */
+/** Size of a move: `+9.8 %`, or the absolute difference where there is no share. */
 export function describeMove({
   relativeChange,
   from,
@@ -101,7 +101,7 @@ export function describeLevels({ statistic, from, to }: FoundChange, unit: strin
   return `${statistic} from ${formatMeasure(from, unit)} to ${formatMeasure(to, unit)}`;
 }
 
-/** What kind of change it is, and how long it took where it took time. */
+/** Kind of a change, and its duration if it was gradual. */
 export function describeKind({ kind, limits }: Pick<FoundChange, "kind" | "limits">): string {
   return limits === null ? KINDS[kind] : `${KINDS[kind]} (${limits.threshold})`;
 }

@@ -1,7 +1,7 @@
 import type { ComparedPair, ComparedSide, ComparisonReply } from "../protocol/history/comparison.ts";
 import type { Tone } from "./tone.ts";
 
-/** How each verdict of a comparison is shown. */
+/** Tone and text of each verdict of a comparison. */
 export const PAIR_VERDICTS: Record<ComparedPair["verdict"], readonly [Tone, string]> = {
   better: ["good", "B is better"],
   worse: ["bad", "B is worse"],
@@ -16,7 +16,7 @@ export const UNPAIRED: Record<ComparisonReply["unpaired"][number]["reason"], str
   "same-runs": "both sides hold the same runs",
 };
 
-/** How many runs or samples a side rests on. */
+/** Number of runs or samples behind a side. */
 export function countRuns({ runs, samples }: Pick<ComparedSide, "runs" | "samples">): string {
   if (runs === 0) return `${samples} samples`;
   return `${runs} ${runs === 1 ? "run" : "runs"}`;

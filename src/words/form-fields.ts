@@ -14,14 +14,14 @@ interface TextField extends FieldBase {
   readonly kind: "text";
   readonly value?: string | undefined;
   readonly required?: boolean;
-  /** Whether it is several, with commas between. */
+  /** A list of values, separated by commas. */
   readonly isList?: boolean;
 }
 
 interface NumberField extends FieldBase {
   readonly kind: "number";
   readonly value?: number | undefined;
-  /** What a number is multiplied by before it is sent: that of its unit. */
+  /** Factor from the field's unit to the unit of the API. */
   readonly factor?: number;
 }
 
@@ -30,7 +30,7 @@ interface SelectField extends FieldBase {
   readonly kind: "select";
   readonly options: FieldOptions;
   readonly value?: string | undefined;
-  /** Whether the values are JSON, such as numbers. */
+  /** The values are JSON, such as numbers. */
   readonly isJson?: boolean;
 }
 
@@ -39,7 +39,7 @@ interface ChoicesField extends FieldBase {
   readonly kind: "choices";
   readonly options: FieldOptions;
   readonly value?: readonly string[] | undefined;
-  /** Whether none of them is sent as an empty list, and not left out. */
+  /** An empty selection is sent as an empty list instead of being left out. */
   readonly required?: boolean;
 }
 

@@ -20,11 +20,11 @@ export interface HardwareChange {
   /** The series on the other side of it. */
   readonly otherId: string;
   readonly isBefore: boolean;
-  /** What changed, such as `driver 1 to 2`. */
+  /** The change, such as `driver 1 to 2`. */
   readonly text: string;
 }
 
-/** Where a series took over from one on other hardware, and where another one took over from it. */
+/** Points at which a series continues one from other hardware, or is continued by another one. */
 export function findHardwareChanges(
   spans: readonly HardwareSpan[],
   id: string,
@@ -56,7 +56,7 @@ const NAMES: Record<(typeof PARTS)[number], string> = {
   cpu: "CPU",
 };
 
-/** What differs between two fingerprints, in words. */
+/** Differences between two fingerprints, in words. */
 export function describeHardwareChange(before: Fingerprint | null, after: Fingerprint | null): string {
   if (before === null || after === null) return "other hardware";
   const parts = PARTS.filter((part) => before[part] !== after[part]).map(

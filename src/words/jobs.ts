@@ -29,7 +29,7 @@ export function nameSubject(subject: JobSubject): string {
   return subject.kind === "model" ? subject.model : subject.kernel;
 }
 
-/** How a badge shows each state. */
+/** Badge of each job state. */
 export const JOB_STATES: Record<JobState, readonly [Tone, string]> = {
   queued: ["quiet", "queued"],
   leased: ["busy", "running"],
@@ -38,7 +38,7 @@ export const JOB_STATES: Record<JobState, readonly [Tone, string]> = {
   cancelled: ["warn", "cancelled"],
 };
 
-/** How long it has worked, until now where it still does. */
+/** Working time of a job: until its end, or until now while it still works. */
 export function describeDuration(
   { startedAt, endedAt }: Pick<JobSummary, "startedAt" | "endedAt">,
   now: number,
@@ -47,13 +47,13 @@ export function describeDuration(
   return formatDuration(Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt)));
 }
 
-/** How far a job is: `measure 8/15, 3 candidates left`. */
+/** Progress of a job: `measure 8/15, 3 candidates left`. */
 export function describeProgress(progress: JobProgress, numbers: Numbers = PAGE_NUMBERS): string {
   const { phase, done, total } = progress;
   return [total > 0 ? `${phase} ${done}/${total}` : phase, ...describeFindings(progress, numbers)].join(", ");
 }
 
-/** What the work found so far, beside how far it is. */
+/** Findings of the job so far, beside its progress. */
 export function describeFindings({ candidatesLeft, best, point }: JobProgress, { number }: Numbers): string[] {
   return [
     ...(candidatesLeft === undefined ? [] : [`${candidatesLeft} candidates left`]),

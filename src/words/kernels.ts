@@ -16,14 +16,14 @@ export function describeRoof(
   return `${percent.format(shareOfRoof)} of its roof of ${measure(roof, unit)}${limit}`;
 }
 
-/** How far the check of a submitted kernel is. */
+/** Badge of each state of a submitted kernel's check. */
 export const KERNEL_STATES: Record<SubmittedKernel["state"], readonly [Tone, string]> = {
   unchecked: ["busy", "not checked yet"],
   valid: ["good", "valid"],
   invalid: ["bad", "invalid"],
 };
 
-/** What the API and the address call a kernel: its name, or the id of a submitted one. */
+/** A kernel's identifier in the API and the address: its name, or the id of a submitted one. */
 export function nameToAsk({ source, name, id }: Pick<ListedKernel, "source" | "name" | "id">): string {
   return source === "submitted" && id !== undefined ? id : name;
 }

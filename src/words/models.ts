@@ -12,7 +12,7 @@ import type { MeasuredFidelity, Recipe } from "../protocol/models/variant.ts";
 import { formatNumber, formatShare, type Numbers } from "./numbers.ts";
 import { markSoftware } from "./runners.ts";
 
-/** What a model takes or gives: `image: float32 n × 1 × 28 × 28`. */
+/** Inputs or outputs of a model: `image: float32 n × 1 × 28 × 28`. */
 export function describeTensors(specs: readonly TensorSpec[]): string {
   const sizes = (shape: readonly number[]) => shape.map((size) => (size === -1 ? "n" : size)).join(" × ");
   return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} ${sizes(shape)}`).join(", ");
@@ -50,7 +50,7 @@ function describeGraph(summary: ModelSummary, { number, bytes }: Numbers): (read
   ];
 }
 
-/** Where an answer was computed. */
+/** Place that computed an answer. */
 export function namePlace({
   deviceKey,
   runnerId,
@@ -76,7 +76,7 @@ export function describeFidelity(
   return { share: formatShare(Math.min(...found)), basis: "the least that calibrations found" };
 }
 
-/** What a measured fidelity rests on. */
+/** Evidence behind a measured fidelity. */
 export function describeBasis(measured: MeasuredFidelity): string {
   if (measured.basis === "metric") {
     const { metric, variant, parent, rows } = measured;
@@ -132,13 +132,15 @@ export const WAY = [
 /** Less than this is rounding. */
 const LEAST_REST_MS = 0.005;
 
-/** Where a reply's time went, in the order of the way; `rest` is what no part accounts for. The edge alone has one part. */
+/**
+ * Parts of a reply's latency, in the order of its path; `rest` is the unexplained time. The edge alone has one part.
+ */
 export function splitLatency(latency: LatencySplit, backend: Backend): LatencyPart[] {
   const parts = WAY.map(({ name, field, clock }) => ({ name, ms: latency[field], clock }));
   return withRest(backend === "edge-wasm" ? parts.slice(0, 1) : parts, latency.totalMs);
 }
 
-/** What a prediction is made of; what its confidence adds to them is the rest. */
+/** Parts of a prediction; the margin for its confidence is the rest. */
 export function splitPrediction(prediction: InferReply["prediction"]): LatencyPart[] {
   const parts: LatencyPart[] = [
     { name: "link", ms: prediction.linkMs, clock: null },

@@ -1,4 +1,4 @@
-/** How one reader's numbers are written. */
+/** Number formats for one kind of reader. */
 export interface Numbers {
   /** A measured number: so many significant digits, but never fewer than its whole part. */
   readonly number: (value: number) => string;

@@ -5,14 +5,14 @@ import { formatBytes, formatMeasure, formatNumber, formatShare, type Numbers, PA
 import type { Tone } from "./tone.ts";
 import { namePercentile } from "./validation.ts";
 
-/** How each outcome of a check is shown. */
+/** Badge of each outcome of a check. */
 export const CHECK_OUTCOMES: Record<DiagnosisCheck["outcome"], readonly [Tone, string]> = {
   pass: ["good", "pass"],
   fail: ["bad", "fail"],
   unknown: ["quiet", "not known"],
 };
 
-/** What is checked, in words. */
+/** Subject of each check, in words. */
 export const CHECKS: Record<DiagnosisCheck["check"], string> = {
   utilisation: "Utilisation",
   occupancy: "Occupancy",
@@ -45,7 +45,7 @@ export function orderChecks(checks: readonly DiagnosisCheck[]): DiagnosisCheck[]
   return checks.toSorted((a, b) => rank[a.outcome] - rank[b.outcome]);
 }
 
-/** How each state of a runner is shown. */
+/** Tone of each runner state. */
 export const RUNNER_TONES: Record<RunnerState, Tone> = {
   online: "good",
   draining: "warn",
@@ -76,7 +76,7 @@ export function isConnected({ state }: Runner): boolean {
   return state === "online" || state === "draining";
 }
 
-/** What a runner must have, in words. */
+/** Requirements on a runner, in words. */
 export function describeRequirements({ requirements }: Pick<Profile, "requirements">): string {
   const { device, allowSoftware, minLogicalCores, minMemoryBytes, minGpuMemoryBytes, instructionSets, features } =
     requirements;
@@ -91,7 +91,7 @@ export function describeRequirements({ requirements }: Pick<Profile, "requiremen
   ]);
 }
 
-/** What a placement should reach, in words. */
+/** Targets of a placement, in words. */
 export function describeTargets({ targets }: Pick<Profile, "targets">): string {
   const { latencyMs, percentile = 0.99, throughputRps, memoryBytes } = targets;
   return list([
@@ -101,7 +101,7 @@ export function describeTargets({ targets }: Pick<Profile, "targets">): string {
   ]);
 }
 
-/** How models are set up by it, in words. */
+/** Serving settings of a profile, in words. */
 export function describeSettings({ settings }: Pick<Profile, "settings">): string {
   const { backends, precision, maxBatch, threads } = settings;
   return list([

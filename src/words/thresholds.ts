@@ -54,7 +54,7 @@ function describeProbability(probability: number): string {
   return `${Number((100 * probability).toPrecision(6))} %`;
 }
 
-/** Which series a rule judges. */
+/** Selection of the series that a rule judges. */
 export function describeSelector(selector: Threshold["selector"]): string {
   const { configuration = {}, ...dimensions } = selector;
   const named = Object.entries({ ...dimensions, ...configuration }).flatMap(([name, value]) =>

@@ -1,2 +1,2 @@
-/** What a badge says beside its words: never by colour alone. */
+/** Meaning of a badge's colour, always in addition to its words. */
 export type Tone = "good" | "busy" | "warn" | "bad" | "quiet";

@@ -4,7 +4,7 @@ import type { LoadPath, ScenarioKind } from "../protocol/models/scenario.ts";
 import { formatBytes, formatMeasure, formatNumber, formatShare, type Numbers, PAGE_NUMBERS } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 
-/** How each outcome of a requirement, and of all of them, is shown. */
+/** Badge of each outcome, for one requirement or for all. */
 export const OUTCOMES: Record<Verdict["outcome"], readonly [Tone, string]> = {
   pass: ["good", "pass"],
   fail: ["bad", "fail"],
@@ -20,7 +20,7 @@ export const SCENARIOS: Record<ScenarioKind, string> = {
 
 export const PATHS: Record<LoadPath, string> = { edge: "through the edge", runner: "on the runner" };
 
-/** What may be required, in words. */
+/** Metrics that a requirement can use, in words. */
 export const METRICS: Record<RequiredMetric, string> = {
   latencyMs: "latency",
   throughputPerS: "throughput",
@@ -86,7 +86,7 @@ export function describeMargin({ margin }: Verdict): string {
 type Miss = OptimisationTrial["misses"][number];
 type Targets = OptimisationResult["targets"];
 
-/** Where and by what: `fp32 on cpu by ort-cpu`. */
+/** Variant and place of a candidate: `fp32 on cpu by ort-cpu`. */
 export function nameCandidate({ variant, deviceKey, backend }: Candidate): string {
   return `${variant} on ${deviceKey} by ${backend}`;
 }
@@ -134,7 +134,7 @@ const TOO: Record<Miss["target"], string> = {
   minFidelity: "too little",
 };
 
-/** How far a target was missed: `p99 latency 2.1 ms where 0.5 ms is wanted, 4.2 times too slow`. */
+/** Distance from a missed target: `p99 latency 2.1 ms where 0.5 ms is wanted, 4.2 times too slow`. */
 export function describeMiss({ target, wanted, found, factor }: Miss, targets: Pick<Targets, "percentile">): string {
   const values = `${formatTarget(target, found)} where ${formatTarget(target, wanted)} is wanted`;
   return `${nameTarget(target, targets)} ${values}, ${formatNumber(factor)} times ${TOO[target]}`;

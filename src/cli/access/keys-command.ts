@@ -25,7 +25,7 @@ interface AuditOptions extends EdgeOptions {
   readonly last: number;
 }
 
-/** `millrace keys`: who may do what. */
+/** `millrace keys`: API keys and their scopes. */
 export function keysCommand(shell: Shell = PROCESS): Command {
   return new Command("keys")
     .description("List, create, rotate and revoke API keys, and tell what administrators did")

@@ -1,6 +1,6 @@
 import type { ComparedPair, ComparisonReply } from "../../protocol/history/comparison.ts";
 
-/** What a pair is called by, as far as it is needed. */
+/** Name of a pair, as far as a message needs it. */
 interface Named {
   readonly key: Pick<ComparedPair["key"], "subject" | "metric" | "configuration"> & { readonly clock?: string | null };
   readonly b?: Pick<ComparedPair["b"], "label" | "fingerprintId" | "seriesId">;
@@ -31,7 +31,7 @@ export function namePairs(pairs: readonly Named[]): string[] {
 /** `unclear`: a regression beyond the limit can neither be shown nor excluded. */
 export type Outcome = "regression" | "unclear" | "insufficient" | "passed";
 
-/** What is said of one series of the candidate. */
+/** Verdict on one series of the candidate. */
 export interface Judgement {
   readonly name: string;
   readonly subject: string;
@@ -48,7 +48,7 @@ export interface Gate {
   readonly maxRegression: number;
   /** Whether a lack of evidence fails. */
   readonly requireEvidence: boolean;
-  /** Whether only too few runs are such a lack, and an unclear comparison is none. */
+  /** Whether only too few runs count as a lack of evidence, and an unclear comparison passes. */
   readonly allowUnclear: boolean;
 }
 
@@ -98,7 +98,7 @@ function worseBy({ key }: ComparedPair, change: number): number {
   return key.direction === "lower" ? change : -change;
 }
 
-/** By how much B may be worse at most, as a share of A. */
+/** Largest possible loss of B, as a share of A. */
 function worstEnd(pair: ComparedPair): number | null {
   const interval = pair.ratio?.interval;
   if (interval === null || interval === undefined) return null;
@@ -115,7 +115,7 @@ export function exitCodeOf(judgements: readonly Judgement[], gate: Gate): 0 | 1 
   return gate.requireEvidence && lacks ? 3 : 0;
 }
 
-/** What a check found, in one line. */
+/** Result of a check, in one line. */
 export function headlineOf(judgements: readonly Judgement[], gate: Gate): string {
   const count = (outcome: Outcome) => judgements.filter((each) => each.outcome === outcome).length;
   const limit = `${Number((100 * gate.maxRegression).toPrecision(4))} %`;

@@ -52,7 +52,7 @@ function renderCase({ name, subject, outcome, reason, pair }: Judgement): string
   }
 }
 
-/** What XML 1.0 takes at all, with its five marks as entities. */
+/** Characters that XML 1.0 allows, with its five special ones as entities. */
 function escapeXml(text: string): string {
   const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
   return text
@@ -95,7 +95,7 @@ function titleOf({ text, baseline }: ComparisonReply["a"]): string {
   return baseline?.name ?? text;
 }
 
-/** Which of the two a name was. */
+/** Note on how the baseline's name was resolved. */
 export function baselineNote({ a }: ComparisonReply): string | null {
   if (a.baseline === null) return null;
   const { name, source } = a.baseline;
@@ -104,7 +104,7 @@ export function baselineNote({ a }: ComparisonReply): string | null {
     : `No baseline ${name} is pinned: it is the label of that name.`;
 }
 
-/** Text that Markdown shows as it is, in a cell and elsewhere, and that calls nobody's name. */
+/** Text that Markdown shows literally, in a table cell and elsewhere, without mentioning users. */
 function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/\s+/g, " ")

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** What names a first argument takes, which only the edge knows. */
+/** Kind of a first argument whose values only the edge knows. */
 export type NameKind = "model" | "kernel" | "runner" | "job" | "context";
 
 /** One command of the tree: how it is reached, and what may stand behind it. */

@@ -8,7 +8,7 @@ import { PROCESS, type Shell } from "../shell/shell.ts";
 import { type CommandWords, listCommandWords, type NameKind } from "./command-words.ts";
 import { bashScript, fishScript, zshScript } from "./shell-scripts.ts";
 
-/** Nobody waits longer for a key. */
+/** Longest wait for the edge after a press of the completion key. */
 const PATIENCE_MS = 2_000;
 
 /** The names of a kind that the chosen edge has. Throws where it does not answer soon. */

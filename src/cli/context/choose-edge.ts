@@ -11,7 +11,7 @@ import type { Shell } from "../shell/shell.ts";
 const Context = z.object({ edge: z.string(), key: z.string().optional(), keyFile: z.string().optional() });
 export type Context = z.infer<typeof Context>;
 
-/** The named edges of a person, and which of them is asked unless told. */
+/** The user's named edges, and the default one. */
 const ContextBook = z.object({ current: z.string().nullable(), contexts: z.record(Name, Context) });
 export type ContextBook = z.infer<typeof ContextBook>;
 
@@ -44,7 +44,7 @@ export async function writeContexts(env: Shell["env"], book: ContextBook): Promi
   await rename(partial, path);
 }
 
-/** What a person said on the command line. */
+/** Edge options of the command line. */
 export interface EdgeChoice {
   readonly context?: string;
   readonly edge?: string;
@@ -61,8 +61,8 @@ export const LOCAL_EDGE = "http://127.0.0.1:8787";
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 /**
- * Which edge is asked, and by which key: options go before the environment, that before the context, and that before the
- * local edge with the key that `npm start` keeps in `localKeyFile`. A context's key goes to its own edge alone.
+ * Edge and key of a command. Options take precedence over the environment, that over the context, and that over the
+ * local edge with the key that `npm start` keeps in `localKeyFile`. A context's key goes to its own edge only.
  */
 export function chooseEdge(
   choice: EdgeChoice,
@@ -98,7 +98,7 @@ function isSame(one: string, other: string): boolean {
   return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
 }
 
-/** Whether an edge is on this machine, by whichever of its names. */
+/** Whether an edge is on this machine, by any of the machine's names. */
 export function isLocal(edge: string): boolean {
   return URL.canParse(edge) && LOOPBACK.has(new URL(edge).hostname);
 }

@@ -14,7 +14,7 @@ interface AddOptions {
   readonly json: boolean;
 }
 
-/** `millrace context`: edges under names, so that a command need not be told address and key. */
+/** `millrace context`: named edges, so that a command needs neither address nor key. */
 export function contextCommand(shell: Shell = PROCESS): Command {
   const add = new Command("add")
     .description("Name an edge and its key; the first one is used from then on")
@@ -59,7 +59,7 @@ async function addContext(name: string, { edge, key, keyFile, json }: AddOptions
     throw new ProblemError("invalid-request", "Give --key or --key-file, and not both.");
   }
   const path = keyFile === undefined ? undefined : resolve(shell.folder, keyFile);
-  // One that cannot be read is told of now, and not at the first use.
+  // Reports an unreadable file now instead of at its first use.
   if (path !== undefined) await readFile(path, "utf8");
   const context: Context = { edge, ...(key !== undefined && { key }), ...(path !== undefined && { keyFile: path }) };
   await change(shell, json, ({ current, contexts }) => ({

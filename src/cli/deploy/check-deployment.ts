@@ -21,7 +21,7 @@ export async function awaitEdge(edgeUrl: string, doFetch: typeof fetch): Promise
   }
 }
 
-/** What a deployment must do before anybody is told of it. */
+/** Checks that a deployment must pass before it is announced. */
 export async function checkDeployment(deployed: Deployed): Promise<Finding[]> {
   const checks = { edge: checkEdge, clock: checkClock, page: checkPage, key: checkKey };
   return Promise.all(Object.entries(checks).map(async ([check, run]) => ({ check, ...(await run(deployed)) })));

@@ -11,7 +11,7 @@ import { findDatabase, planSteps, type Survey, survey } from "./plan-steps.ts";
 import { type Names, readSettings, writeSettings } from "./settings-text.ts";
 import { openWrangler, publish, type Wrangler } from "./wrangler.ts";
 
-/** Asks a person, whose first line decides; false where nobody is there. */
+/** Asks the user, whose first line decides; false without a terminal. */
 export async function askYes(question: string, { warn, input, inputIsTerminal }: Shell): Promise<boolean> {
   if (!inputIsTerminal) return false;
   warn(`${question} [y/N] `);
@@ -32,7 +32,7 @@ interface DeployOptions {
   readonly json: boolean;
 }
 
-/** Where it works: the root of the project, with `wrangler.toml`. */
+/** Working folder: the root of the project, with `wrangler.toml`. */
 interface Site {
   readonly root: string;
   readonly shell: Shell;
@@ -125,7 +125,7 @@ async function ensureDatabase(name: string, found: Survey, wrangler: Wrangler): 
   return id;
 }
 
-/** By the project's own script, which ends with wrangler's trial of the bundle. */
+/** Runs the project's own build script, which ends with wrangler's dry run of the bundle. */
 async function build({ root, shell }: Site): Promise<void> {
   const end = await runApart("npm", ["run", "--silent", "build"], { cwd: root, environment: shell.env });
   if (end.code !== 0) throw new Error(`npm run build failed:\n${`${end.stdout}\n${end.stderr}`.trim().slice(-2_000)}`);

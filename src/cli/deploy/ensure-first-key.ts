@@ -18,13 +18,13 @@ const BETWEEN_MS = 2_000;
 interface Place {
   readonly edgeUrl: string;
   readonly fetch: typeof fetch;
-  /** Where the key is kept. */
+  /** File that keeps the key. */
   readonly path: string;
 }
 
 /**
- * Makes the first admin key by a secret that is there only meanwhile, and keeps it; one that was kept and still works
- * stays. What was cut off is done again from the start, under another secret.
+ * Makes the first admin key with a temporary secret and stores it; a stored key that still works is kept. An
+ * interrupted attempt starts again under another secret.
  */
 export async function ensureFirstKey(wrangler: Wrangler, { edgeUrl, fetch, path }: Place): Promise<"kept" | "made"> {
   const kept = (await readFile(path, "utf8").catch(() => "")).trim();
@@ -55,7 +55,7 @@ async function makeKey(wrangler: Wrangler, { edgeUrl, fetch, path }: Place): Pro
   await writeFile(path, `${secret}\n`, { mode: 0o600 });
 }
 
-/** Whether the edge takes it as an admin's; anything but a refusal is thrown. */
+/** Whether the edge accepts it as an admin's key; throws on anything but a refusal. */
 async function isKnown(client: Client): Promise<boolean> {
   try {
     await client.call(endpoints.listKeys, { query: { limit: 1 } });

@@ -3,7 +3,7 @@ import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { type Names, renderDiff } from "./settings-text.ts";
 import type { Wrangler } from "./wrangler.ts";
 
-/** What wrangler prints as JSON, as far as it is read. */
+/** The fields read from wrangler's JSON output. */
 const WhoAmI = z.object({
   loggedIn: z.boolean(),
   email: z.string().nullish(),
@@ -11,14 +11,14 @@ const WhoAmI = z.object({
 });
 const Databases = z.array(z.object({ uuid: z.string(), name: z.string() }));
 
-/** What of a deployment is there already. */
+/** Existing parts of a deployment. */
 export interface Survey {
   readonly account: string;
   readonly databaseId: string | null;
   readonly hasBucket: boolean;
 }
 
-/** Looks what is there, and changes nothing. Null: nobody is logged in. */
+/** Surveys the existing deployment without changing it. Null: nobody is logged in. */
 export async function survey(wrangler: Wrangler, names: Names): Promise<Survey | null> {
   const account = await findAccount(wrangler);
   if (account === null) return null;
@@ -34,7 +34,7 @@ export async function findDatabase(wrangler: Wrangler, name: string): Promise<st
   return databases.find((each) => each.name === name)?.uuid ?? null;
 }
 
-/** Whose account; null where nobody is logged in, which wrangler ends with another code. */
+/** Name of the account; null without a login, which wrangler reports by another exit code. */
 async function findAccount(wrangler: Wrangler): Promise<string | null> {
   const told = await wrangler(["whoami", "--json"]).catch((error: Error) => error);
   if (told instanceof Error) {
@@ -52,7 +52,7 @@ interface Settings {
   readonly after: string | null;
 }
 
-/** What is to be done, in words; what is there already is told as such. `found` is null where nobody could look. */
+/** Steps to do, in words; existing parts are named as such. `found` is null if no survey was possible. */
 export function planSteps(names: Names, found: Survey | null, { before, after }: Settings): string[] {
   const unknown = found === null ? " where it is not there" : "";
   const diff = after === null ? "" : renderDiff(before, after);

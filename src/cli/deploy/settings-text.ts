@@ -1,4 +1,4 @@
-/** What of `wrangler.toml` belongs to one deployment. */
+/** Keys of `wrangler.toml` that belong to one deployment. */
 const KEYS = ["name", "database_name", "database_id", "bucket_name"] as const;
 type Key = (typeof KEYS)[number];
 
@@ -9,7 +9,7 @@ export interface Names {
   readonly bucket: string;
 }
 
-/** The id that stands in the repository: nobody's. */
+/** Placeholder id in the repository, of no database. */
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 /** Names of the deployment that the text describes, and its database's id; null where none was put in yet. */

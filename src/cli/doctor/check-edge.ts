@@ -10,7 +10,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
-/** What of the reply is told; an edge of another release may say more, or less. */
+/** Fields read from the reply; an edge of another release may send more, or fewer. */
 const Health = z.object({ status: z.literal("ok"), version: z.string() });
 const WITHIN_MS = 10_000;
 
@@ -18,9 +18,9 @@ type Reached =
   | {
       readonly kind: "edge";
       readonly version: string;
-      /** By how much the edge's clock is ahead of this one's; null where it sent no date. */
+      /** Lead of the edge's clock over this one; null if it sent no date. */
       readonly aheadMs: number | null;
-      /** How wrong that may be: dates are whole seconds, and the reply took its time. */
+      /** Error bound of `aheadMs`: dates are whole seconds, and the reply took time. */
       readonly withinMs: number;
     }
   | { readonly kind: "other"; readonly reason: string }
@@ -74,12 +74,12 @@ export function judgeClock(aheadMs: number, withinMs: number): Verdict {
 }
 
 const Stored = Registration.extend({ edgeUrl: z.url() });
-/** Nobody's: the edge answers 404 to a runner that it knows, and 401 to others. */
+/** Digest of no artifact: the edge answers 404 to a runner that it knows, and 401 to others. */
 const NO_ARTIFACT = `sha256:${"0".repeat(64)}`;
 const CREDENTIAL_ADVICE =
   "Register anew: `millrace runner start --edge <address> --token <token>`, with a token of that edge.";
 
-/** Whether the runner that was registered on this machine is known at its edge. */
+/** Whether the edge knows this machine's registered runner. */
 export async function checkCredential({ runnerDir, fetch }: Patient): Promise<Verdict> {
   const path = join(runnerDir, "credential.json");
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => error);
@@ -104,7 +104,7 @@ function failureCodeOf(error: unknown): string {
   return error instanceof ProblemError ? error.problem.code : error instanceof Error ? error.message : String(error);
 }
 
-/** What the edge refuses for the body alone where the key has the scope: nothing is read, queued or computed. */
+/** Requests with a body that the edge refuses once the key has the scope: nothing is read, queued or computed. */
 const PROBES: Readonly<Record<Scope, (client: Client) => Promise<unknown>>> = {
   admin: (client) => client.send(endpoints.listKeys, { query: { limit: 1 } }),
   read: (client) => client.send(endpoints.listRunners, { query: { limit: 1 } }),
@@ -114,7 +114,7 @@ const PROBES: Readonly<Record<Scope, (client: Client) => Promise<unknown>>> = {
 const KEY_ADVICE =
   "Have a key made by somebody with the scope `admin`: `millrace keys create`, or the page's settings.";
 
-/** Whether the edge knows the key, and what for. */
+/** Whether the edge knows the key, and its scopes. */
 export async function checkKey({ edgeUrl, key, fetch }: Pick<Patient, "edgeUrl" | "key" | "fetch">): Promise<Verdict> {
   if ((await reachEdge(edgeUrl, fetch)).kind !== "edge") return skip("the edge does not answer");
   if (key === null) return warn("no key is named", "Name one with --key or MILLRACE_KEY, or add a context with one.");

@@ -6,13 +6,13 @@ import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { runApart } from "../shell/run-apart.ts";
 import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
-/** Where drivers put what programs open to reach a GPU (Linux: DRM's render nodes, NVIDIA's own, AMD's for compute). */
+/** Device nodes that a program opens to use a GPU (Linux: DRM's render nodes, NVIDIA's own, AMD's for compute). */
 const NODES = [
   { folder: "/dev/dri", pattern: /^renderD\d+$/ },
   { folder: "/dev", pattern: /^(nvidia\d+|nvidiactl|kfd)$/ },
 ];
 
-/** Whether this user may open the GPUs that are there. */
+/** Whether this user may open the machine's GPUs. */
 export async function checkGpuAccess(): Promise<Verdict> {
   const listed = await Promise.all(
     NODES.map(async ({ folder, pattern }) => {
@@ -38,7 +38,7 @@ export async function checkGpuAccess(): Promise<Verdict> {
   );
 }
 
-/** What `src/gpu-runner/show-adapters.ts` prints. */
+/** Output of `src/gpu-runner/show-adapters.ts`. */
 const Shown = z.object({
   adapters: z.array(z.string()),
   opened: z.object({ name: z.string(), driver: z.string(), software: z.boolean() }).nullable(),
@@ -78,7 +78,7 @@ async function showSoftware(patient: Patient): Promise<Shown | string> {
   }
 }
 
-/** What the program shows, or how it ended instead. */
+/** The program's output, or its failure in words. */
 async function showAdapters({ root, environment }: Patient, args: readonly string[]): Promise<Shown | string> {
   const program = join(root, "src/gpu-runner/show-adapters.ts");
   const end = await runApart(process.execPath, [program, ...args], { environment, timeoutMs: WITHIN_MS });

@@ -6,7 +6,7 @@ import { fail, ok, skip, type Verdict, warn } from "./finding.ts";
 const FLAGS = "/proc/cpuinfo";
 const GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
-/** Whether the CPU can do what ONNX Runtime's kernels want, and whether its clock stands. Linux only. */
+/** Whether the CPU has the instructions for ONNX Runtime's kernels, and a fixed clock. Linux only. */
 export async function checkCpu(): Promise<Verdict> {
   const told = await readFile(FLAGS, "utf8").catch(() => null);
   if (told === null) return skip("known on Linux alone");
@@ -14,7 +14,7 @@ export async function checkCpu(): Promise<Verdict> {
   return judgeCpu(`${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}`, told, governor?.trim() ?? null);
 }
 
-/** Of the text of `/proc/cpuinfo` and the first core's governor; null where the system, as in most VMs, tells none. */
+/** Judges `/proc/cpuinfo` and the first core's governor; null if the system, like most VMs, reports none. */
 export function judgeCpu(name: string, cpuInfo: string, governor: string | null): Verdict {
   const [, listed = ""] = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(cpuInfo) ?? [];
   const flags = new Set(listed.split(/\s+/));
@@ -30,11 +30,11 @@ export function judgeCpu(name: string, cpuInfo: string, governor: string | null)
 const MiB = 2 ** 20;
 /** An edge's state, the software GPU and a few models. */
 const NEEDED_BYTES = 256 * MiB;
-/** What a runner keeps of artifacts is up to 8 GiB. */
+/** A runner keeps up to 8 GiB of artifacts. */
 const WANTED_DISK_BYTES = 2_048 * MiB;
 const PAGE_BYTES = 4_096;
 
-/** Whether a folder of millrace, there already or not, can be written and has room. */
+/** Whether a folder of millrace, existing or not, is writable and has room. */
 export async function checkDataFolder(folder: string): Promise<Verdict> {
   const place = await findPlace(folder);
   const draft = await mkdtemp(join(place, ".millrace-doctor-")).catch((error: Error) => error);
@@ -60,7 +60,7 @@ export function judgeRoom(folder: string, freeBytes: number): Verdict {
   return ok(found);
 }
 
-/** The folder, or the nearest one above it that is there. What is there and no folder fails when it is written. */
+/** The folder, or its nearest existing parent. A path that is no folder fails on writing. */
 async function findPlace(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
     () => true,
@@ -75,13 +75,13 @@ const WANTED = 4_096;
 const DESCRIPTOR_ADVICE =
   "Raise it: `ulimit -n 65536`, LimitNOFILE= of a systemd unit, or --ulimit nofile= of a container.";
 
-/** How many files and sockets a process may have open. Linux only. */
+/** Limit of a process on open files and sockets. Linux only. */
 export async function checkDescriptors(): Promise<Verdict> {
   const limits = await readFile("/proc/self/limits", "utf8").catch(() => null);
   return limits === null ? skip("known on Linux alone") : judgeDescriptors(limits);
 }
 
-/** Of the text of `/proc/self/limits`. */
+/** Judges the text of `/proc/self/limits`. */
 export function judgeDescriptors(limits: string): Verdict {
   const [, text = ""] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
   const limit = text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
@@ -94,7 +94,7 @@ const GiB = 2 ** 30;
 /** Edge, runner and two processes of devices, as they settle under load. */
 const WANTED_MEMORY_BYTES = 2 * GiB;
 
-/** Memory that may still be taken, as the operating system or the container tells. */
+/** Available memory, according to the operating system or the container. */
 export async function checkMemory(): Promise<Verdict> {
   const limit = process.constrainedMemory();
   const total = limit > 0 ? Math.min(limit, totalmem()) : totalmem();

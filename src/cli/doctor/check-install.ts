@@ -3,7 +3,7 @@ import { delimiter, join, sep } from "node:path";
 import { runApart } from "../shell/run-apart.ts";
 import { fail, ok, type Patient, type Verdict } from "./finding.ts";
 
-/** What `npm` itself runs on; the project brings the Node that its sources want. */
+/** Oldest Node for `npm` itself; the project brings the Node for its sources. */
 const OLDEST = [20, 11] as const;
 const NODE_WITHIN_MS = 30_000;
 
@@ -16,7 +16,7 @@ export async function checkNode({ environment }: Patient): Promise<Verdict> {
   return judgeNode(stdout.trim(), program);
 }
 
-/** Of a version such as `v20.11.0`. */
+/** Judges a version such as `v20.11.0`. */
 export function judgeNode(version: string, program: string): Verdict {
   const [, major, minor] = /^v?(\d+)\.(\d+)\./.exec(version) ?? [];
   const found = `${version} (${program})`;
@@ -42,7 +42,7 @@ async function findNode(path: string): Promise<string | null> {
 const NATIVE = ["webgpu", "onnxruntime-node", "workerd"] as const;
 const PACKAGE_WITHIN_MS = 60_000;
 
-/** Whether what is not JavaScript can be loaded here, each in a process of its own. */
+/** Whether the native packages load here, each in a process of its own. */
 export async function checkPackages({ root, environment }: Patient): Promise<Verdict> {
   const ends = await Promise.all(
     NATIVE.map(async (name) => {

@@ -8,7 +8,7 @@ import { reachEdge } from "./check-edge.ts";
 /** `0A` in `/proc/net/tcp`: listening. */
 const LISTENING = "0A";
 
-/** Whether `millrace up` could listen, or does already. */
+/** Whether `millrace up` could listen, or already does. */
 export async function checkPort({ port, edgeUrl, fetch }: Patient): Promise<Verdict> {
   const refused = await tryPort(port);
   if (refused === null) return ok(`${port} is free`);
@@ -37,7 +37,7 @@ async function tryPort(port: number): Promise<string | null> {
   }
 }
 
-/** Process and program that listens; null where the system does not tell, or not to this user. Linux only. */
+/** Process and program that listens; null if the system does not show it to this user. Linux only. */
 async function findHolder(port: number): Promise<string | null> {
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")),

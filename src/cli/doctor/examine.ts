@@ -6,7 +6,7 @@ import { checkPort } from "./check-port.ts";
 import { checkVulkan } from "./check-vulkan.ts";
 import { fail, type Finding, type Patient, type Verdict } from "./finding.ts";
 
-/** In the order in which they are told. */
+/** Checks in the order of the report. */
 const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Verdict>>> = {
   node: checkNode,
   packages: checkPackages,
@@ -25,7 +25,7 @@ const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Verdict>>> =
   runner: checkCredential,
 };
 
-/** What all checks say. One that fails by itself is a finding, too, and takes none with it. */
+/** Findings of all checks. A check that fails itself is a finding, too, and does not stop the others. */
 export function examine(patient: Patient): Promise<Finding[]> {
   return Promise.all(
     Object.entries(CHECKS).map(async ([check, run]) => {

@@ -1,4 +1,4 @@
-/** What is examined: this machine, and an edge as it is seen from here. */
+/** Subject of the examination: this machine, and an edge as seen from here. */
 export interface Patient {
   readonly fetch: typeof fetch;
   readonly environment: NodeJS.ProcessEnv;
@@ -7,18 +7,18 @@ export interface Patient {
   readonly edgeUrl: string;
   /** Null: none was named, and none is kept in the data folder. */
   readonly key: string | null;
-  /** Where `millrace up` would listen. */
+  /** Port that `millrace up` would listen on. */
   readonly port: number;
   readonly dataDir: string;
   readonly runnerDir: string;
 }
 
-/** What one check says. */
+/** Result of one check. */
 export interface Verdict {
-  /** `skipped`: what it rests on is not there, which is no fault or is another check's to tell. */
+  /** `skipped`: a prerequisite is missing, which is no fault or is another check's finding. */
   readonly state: "ok" | "warning" | "failure" | "skipped";
   readonly found: string;
-  /** What to do; null where nothing is. */
+  /** Advice; null if there is none. */
   readonly advice: string | null;
 }
 

@@ -9,7 +9,7 @@ import { sparkline } from "../render/sparkline.ts";
 
 const UNITS_MS = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 } as const;
 const STEPS = ["1m", "5m", "15m", "1h", "6h", "1d", "7d", "28d"];
-/** Columns of a sparkline, and rows of a table, unless told. */
+/** Default columns of a sparkline, and default rows of a table. */
 const POINTS = 48;
 
 /** Milliseconds of a span such as `30m`, `7d`; null where it is none. */
@@ -35,7 +35,7 @@ export function renderHistory(
   const [only, another] = groups;
   if (only === undefined) return `Nothing was measured from ${from} to ${to} that is of this.\n`;
   if (another === undefined) return `${nameGroup(only, series)}\n${renderPoints(only, columns)}`;
-  // What was measured by nobody needs no columns.
+  // Times before the first measurement get no columns.
   const first = groups.flatMap(({ points }) => points.slice(0, 1).map(({ at }) => at)).toSorted()[0] ?? from;
   const named = groups.map((group) => ({ group, name: nameGroup(group, series) }));
   const rows = named
@@ -81,7 +81,7 @@ function medianOf({ percentiles, mean }: HistoryPoint): number {
   return percentiles["p50"] ?? mean;
 }
 
-/** What tells a series from others: subject, metric, configuration, device, clock, label. */
+/** Distinguishing parts of a series' name: subject, metric, configuration, device, clock, label. */
 function nameGroup(group: Group, all: ReadonlyMap<string, Series>): string {
   const [id = ""] = group.series;
   const series = all.get(id);

@@ -10,7 +10,7 @@ export interface Picture {
 }
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-/** By colour type: those of 8-bit samples without a palette. */
+/** Channels by colour type, for 8-bit samples without a palette. */
 const CHANNELS: Readonly<Record<number, Picture["channels"]>> = { 0: 1, 2: 3, 4: 2, 6: 4 };
 const MOST_PIXELS = 2 ** 26;
 
@@ -63,7 +63,7 @@ function inflate(data: Uint8Array, wanted: number): Uint8Array {
     const bytes = inflateSync(data, { maxOutputLength: wanted });
     if (bytes.length === wanted) return bytes;
   } catch {
-    // Told below, as what is too short.
+    // Reported below, as too short.
   }
   throw refuse("its pixels are broken");
 }

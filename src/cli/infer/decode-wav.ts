@@ -8,7 +8,7 @@ export interface Sound {
 
 const [PCM, FLOAT, EXTENSIBLE] = [1, 3, 0xfffe];
 type ReadSample = (view: DataView, at: number) => number;
-/** How a sample is read, by its coding and bits; 8 bits are unsigned. */
+/** Sample readers by coding and bits; 8 bits are unsigned. */
 const READERS: Readonly<Record<string, ReadSample>> = {
   [`${PCM}/8`]: (view, at) => (view.getUint8(at) - 128) / 2 ** 7,
   [`${PCM}/16`]: (view, at) => view.getInt16(at, true) / 2 ** 15,

@@ -10,7 +10,7 @@ interface FittedInput {
   readonly note: string;
 }
 
-/** Where rows, columns and colours stand in an input. */
+/** Positions of rows, columns and colours in an input. */
 interface Layout {
   readonly height: number;
   readonly width: number;
@@ -105,7 +105,7 @@ export function fitSound({ rateHz, samples }: Sound, spec: TensorSpec, wantedHz 
   };
 }
 
-/** How many samples the input takes; null where it takes any number. */
+/** Number of samples of the input; null if it accepts any number. */
 function lengthOf({ name, dtype, shape }: TensorSpec): number | null {
   const length = shape.at(-1) ?? 0;
   const isSamples = shape.length >= 2 && shape.slice(1, -1).every((size) => size === 1);

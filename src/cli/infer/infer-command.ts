@@ -19,7 +19,7 @@ interface InferOptions extends EdgeOptions, InputOptions {
   readonly top: number;
 }
 
-/** Where neither option nor request says one. */
+/** Default if neither option nor request sets one. */
 const BUDGET_MS = 1_000;
 
 /** `millrace infer`: one request to a model, from JSON, a picture or a sound. */
@@ -61,7 +61,7 @@ async function infer(model: string, file: string | undefined, options: InferOpti
   shell.print(json ? `${JSON.stringify(reply)}\n` : renderAnswer(reply, top));
 }
 
-/** What stands in the file, or is made of the options. */
+/** Request from the file, or made from the options. */
 async function readRequest(
   client: Client,
   model: string,

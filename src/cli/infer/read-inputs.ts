@@ -10,7 +10,7 @@ import { decodePng } from "./decode-png.ts";
 import { decodeWav } from "./decode-wav.ts";
 import { fitPicture, fitSound } from "./fit-input.ts";
 
-/** Where inputs come from, as options say it. */
+/** Sources of inputs, by option. */
 export interface InputOptions {
   readonly input?: readonly string[];
   readonly image?: string;
@@ -21,7 +21,7 @@ export interface InputOptions {
 
 type Inputs = Record<string, JsonTensor>;
 
-/** The inputs that options and an array give, by name; what was done to a file is told on stderr, but not with --json. */
+/** Inputs by name, from options and an array; stderr shows the conversion of a file, except with --json. */
 export async function readInputs(
   array: unknown,
   options: InputOptions,

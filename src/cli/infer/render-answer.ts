@@ -8,7 +8,7 @@ import { renderFacts } from "../render/render-table.ts";
 
 const LATENCY_COLUMNS = 40;
 
-/** Where the time went: each part a bar that begins where the one before ends, so that they fill the whole. */
+/** Parts of the latency: each bar begins at the end of the previous one, so that they fill the whole. */
 export function latencyBars(latency: LatencySplit): [name: string, value: string][] {
   const sum = WAY.reduce((total, { field }) => total + latency[field], 0);
   let before = 0;
@@ -28,7 +28,7 @@ const SHARE_COLUMNS = 24;
 /** Rows of one output that are shown. */
 const ROWS = 8;
 
-/** What a model answered: the largest outputs of each row, where it ran, and where the time went. */
+/** Answer of a model: the largest outputs of each row, the place, and the parts of its latency. */
 export function renderAnswer(reply: InferReply, top: number): string {
   const { model, version, placement, latency, budgetMs, budgetMet, prediction, passedOver, outputs } = reply;
   const shown = Object.entries(outputs).map(([name, tensor]) => renderOutput(name, tensor, top));

@@ -15,8 +15,8 @@ import { INTERRUPTED, watchJob } from "./watch-job.ts";
 const CODES = { pass: 0, fail: 1, insufficient: 3 } as const;
 
 /**
- * What a command ends with whose job ended well: 1 where its verdict is no (a requirement missed, no configuration
- * within the targets, a claim that is not true, `stopAt` not reached), 3 where the evidence does not suffice, else 0.
+ * Exit code after a job that ended well: 1 for a negative verdict (a requirement missed, no configuration within the
+ * targets, a false claim, `stopAt` not reached), 3 for insufficient evidence, else 0.
  */
 export function verdictCode(job: Pick<Job, "spec" | "result">): 0 | 1 | 3 {
   return CODES[verdictOf(job)];
@@ -34,7 +34,7 @@ export function concludeJob(job: Job | null, shell: Shell, json: boolean): numbe
   return verdictCode(job);
 }
 
-/** Which runner takes a job, how its series are labelled, and whether it is waited for. */
+/** Options of a job: its runner, the label of its series, and whether the command waits. */
 export interface JobOptions extends EdgeOptions {
   readonly runner?: string;
   readonly label?: string;

@@ -60,7 +60,10 @@ interface ValidateOptions extends JobOptions {
   readonly timeout: number;
 }
 
-/** `millrace validate`: a model under load, judged; 1 where a requirement is missed, 3 where that cannot be told. */
+/**
+ * `millrace validate`: validates a model under load; exits with 1 for a missed requirement, 3 for insufficient
+ * evidence.
+ */
 export function validateCommand(shell: Shell = PROCESS): Command {
   return addJob(new Command("validate"))
     .description("Validate a model under load: exit 1 where a requirement is missed, 3 where evidence does not suffice")

@@ -19,7 +19,7 @@ function showEvent(event: JobEvent): Progress | null {
   return { what: `${describeEvent(event)}${again}`, done: 0, total: 0 };
 }
 
-/** What a process ends with that was interrupted, as shells have it: 128 and the number of the signal. */
+/** Exit code of an interrupted process, as in shells: 128 plus the signal's number. */
 export const INTERRUPTED = 130;
 
 interface WatchOptions {

@@ -1,7 +1,7 @@
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { drawPoissonArrivals } from "../../stats/random/draws.ts";
 
-/** How requests arrive; rates are per second. */
+/** Arrival process of requests; rates are per second. */
 export interface ArrivalPlan {
   readonly ratePerSecond: number;
   readonly durationMs: number;

@@ -1,7 +1,7 @@
 import { summarise } from "../../stats/distribution/distribution.ts";
 import type { LoadOutcome } from "./open-loop.ts";
 
-/** What "now" is in the display. */
+/** Window of the current values in the display. */
 const WINDOW_MS = 1_000;
 
 /** The line that a person watches while a load runs. */
@@ -58,20 +58,20 @@ function isAnswered({ result }: LoadOutcome): boolean {
   return result === "ok" || result === "late";
 }
 
-/** What a load showed. Latencies are of answered requests, from their scheduled arrival. */
+/** Result of a load. Latencies are of answered requests, from their scheduled arrival. */
 export interface LoadReport {
   readonly requests: number;
-  /** How long requests arrived. */
+  /** Length of the arrivals. */
   readonly durationMs: number;
   readonly offeredPerSecond: number;
   /** Answers within their budget, per second of the load. */
   readonly goodputPerSecond: number;
   /** Requests by how they ended. */
   readonly results: Readonly<Record<string, number>>;
-  /** Of those that were answered at all, the share within the budget; null where none was. */
+  /** Share of the answered requests within the budget; null if none was answered. */
   readonly inBudgetShare: number | null;
   readonly latencyMs: Quantiles | null;
-  /** How far the generator was behind its own schedule: above some milliseconds the figures are its, too. */
+  /** Lag of the generator behind its own schedule: above some milliseconds it distorts the figures. */
   readonly lagMs: Quantiles | null;
 }
 

@@ -1,9 +1,9 @@
 import { paceArrivals } from "./pace-arrivals.ts";
 
-/** How one request ended: `ok` within its budget or `late`, else the code of its problem. */
+/** Outcome of one request: `ok` within its budget or `late`, else the code of its problem. */
 export interface LoadOutcome {
   readonly result: string;
-  /** From the scheduled arrival to the reply: what a caller who came then has waited. */
+  /** From the scheduled arrival to the reply: the wait of a caller who came then. */
   readonly latencyMs: number;
   /** From the scheduled arrival to the sending: how far the generator itself was behind. */
   readonly lagMs: number;

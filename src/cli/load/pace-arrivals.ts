@@ -3,13 +3,13 @@ import { Worker } from "node:worker_threads";
 
 const PACER = new URL("pacer.ts", import.meta.url);
 
-/** What the pacer is given: its first word becomes 1 where it shall end. */
+/** Input of the pacer; the first word becomes 1 to stop it. */
 export interface Pace {
   readonly arrivalsMs: Float64Array;
   readonly stop: Int32Array<SharedArrayBuffer>;
 }
 
-/** What the pacer tells, in milliseconds since the epoch: the arrival that is due, and when it was. */
+/** The pacer's message, in milliseconds since the epoch: the due arrival, and its actual time. */
 export interface DueArrival {
   readonly index: number;
   readonly dueEpochMs: number;

@@ -1,4 +1,4 @@
-/** Entry of the thread that paces a load: it sleeps until each arrival is due and then tells it. */
+/** Entry of the thread that paces a load: it sleeps until each arrival is due and then reports it. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { DueArrival, Pace } from "./pace-arrivals.ts";
 

@@ -6,7 +6,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { chooseEdge, type ChosenEdge, type EdgeChoice, readContexts } from "../context/choose-edge.ts";
 import type { Shell } from "../shell/shell.ts";
 
-/** Which edge a command asks and with which key, and whether it answers as JSON. */
+/** Edge and key of a command, and whether it answers as JSON. */
 export interface EdgeOptions extends EdgeChoice {
   readonly json: boolean;
 }
@@ -22,7 +22,7 @@ export function addEdge(command: Command, scopes: string): Command {
     .addOption(new Option("--json", "print JSON and nothing else").default(false));
 }
 
-/** Where `npm start` keeps its key. */
+/** File in which `npm start` keeps its key. */
 const LOCAL_KEY = join(".millrace", "admin.key");
 
 /** A client for the edge that was chosen by options, environment and contexts. */

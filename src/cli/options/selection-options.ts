@@ -5,7 +5,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import type { Shell } from "../shell/shell.ts";
 
-/** What of the history is compared; as the query has it. */
+/** Selection of the history to compare, in the form of the query. */
 export interface SelectionOptions extends EdgeOptions {
   readonly statistic: string;
   readonly confidence: string;

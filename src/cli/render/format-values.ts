@@ -15,7 +15,7 @@ export function writeRequirement({ metric, percentile, atMost, atLeast }: Requir
 /** A terminal's figures: sizes and requirements are written as options take them. */
 export const TERMINAL: Figures = { ...NUMBERS, sizes: writeSizes, requirement: writeRequirement };
 
-/** How long ago something was, or how long something takes: `0.2 s`, `3 min`, `5 h`, `12 d`. */
+/** Age or duration: `0.2 s`, `3 min`, `5 h`, `12 d`. */
 export function formatSpan(spanMs: number): string {
   const minutes = spanMs / 60_000;
   if (minutes < 1.5) return `${(spanMs / 1e3).toFixed(1)} s`;
@@ -23,7 +23,7 @@ export function formatSpan(spanMs: number): string {
   return minutes < 2_880 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1_440)} d`;
 }
 
-/** How long ago that was. */
+/** Age of an instant. */
 export function formatAge(at: string | null, nowMs: number = Date.now()): string {
   return at === null ? "never" : `${formatSpan(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }

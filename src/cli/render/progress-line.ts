@@ -5,11 +5,11 @@ import { formatSpan } from "./format-values.ts";
 const BAR_COLUMNS = 24;
 const EIGHTHS = " ▏▎▍▌▋▊▉";
 
-/** What a person sees of work that takes long. */
+/** Progress of long work for the user. */
 export interface Progress {
   readonly what: string;
   readonly done: number;
-  /** 0 where nobody knows. */
+  /** 0 if unknown. */
   readonly total: number;
   readonly note?: string | undefined;
 }

@@ -47,7 +47,7 @@ export function listCommand(shell: Shell): Command {
     });
 }
 
-/** Whom it belongs to, and whether it works for others. */
+/** Owner of a runner, and whether it is shared. */
 function describeProject({ owned, shared }: Runner): string {
   if (!owned) return "another's";
   return shared ? "ours, shared" : "ours";
@@ -58,7 +58,7 @@ function describeDevices({ capabilities }: Runner): string {
   return capabilities.devices.map(({ key, name, software }) => `${key} ${markSoftware(name, software)}`).join(", ");
 }
 
-/** A runner, and how it is; null of one that never told, or that is of another project. */
+/** A runner and its diagnosis; null if it never sent one, or belongs to another project. */
 interface Status {
   readonly runner: Runner;
   readonly diagnosis: Diagnosis | null;

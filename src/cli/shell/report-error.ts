@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { createProblem, type Problem, type ProblemCode, ProblemError, PROBLEMS } from "../../protocol/wire/problem.ts";
 import type { Shell } from "./shell.ts";
 
-/** What to do about a problem, where its own sentence does not say it. */
+/** Advice on a problem whose own text has none. */
 const ADVICE: Partial<Record<ProblemCode, string>> = {
   unauthorized: "name a key by --key, MILLRACE_KEY or `millrace context add`",
   forbidden: "use a key with that scope: `millrace keys create`",
@@ -13,8 +13,7 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
 };
 
 /**
- * Tells what went wrong in one line, with what to do, or as the problem's JSON, and gives the exit code of the table of
- * problems.
+ * Reports an error in one line with advice, or as the problem's JSON. Returns the exit code from the table of problems.
  */
 export function reportError(error: unknown, { warn }: Pick<Shell, "warn">, asJson: boolean): number {
   // Help and version are printed by then.
@@ -33,7 +32,7 @@ function problemOf(error: unknown): Problem {
   }
   // Of files: what the system says names the file.
   if ("syscall" in error && "path" in error) return createProblem("invalid-request", error.message);
-  // What runs here has nothing to hide from its own user.
+  // A local error need not be hidden from its own user.
   return createProblem("internal", error.message);
 }
 

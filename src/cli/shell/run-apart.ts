@@ -8,7 +8,7 @@ export interface ApartOptions {
   readonly input?: string;
   /** It is killed after this long; absent: never. */
   readonly timeoutMs?: number;
-  /** Is told what it writes as it comes, by either stream. */
+  /** Called with the output of either stream as it comes. */
   readonly onOutput?: (text: string) => void;
 }
 

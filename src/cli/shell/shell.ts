@@ -1,4 +1,7 @@
-/** Whether output has colours: `NO_COLOR` says no, `FORCE_COLOR` yes where it is neither 0 nor false, else a terminal has. */
+/**
+ * Whether output has colours: `NO_COLOR` forbids them, `FORCE_COLOR` other than 0 or false forces them, else a terminal
+ * has them.
+ */
 export function hasColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
   if (NO_COLOR !== undefined && NO_COLOR !== "") return false;
@@ -6,7 +9,7 @@ export function hasColour(env: Readonly<Record<string, string | undefined>>, isT
   return isTerminal && TERM !== "dumb";
 }
 
-/** What a command does to the outside. */
+/** A command's access to the outside. */
 export interface Shell {
   readonly fetch: typeof fetch;
   readonly print: (text: string) => void;
@@ -15,7 +18,7 @@ export interface Shell {
   readonly columns: number | undefined;
   /** The same of what `warn` writes to, where progress is shown. */
   readonly warnColumns: number | undefined;
-  /** Whether what is printed may have colours. */
+  /** Whether printed text may have colours. */
   readonly colour: boolean;
   /** Variables such as `MILLRACE_EDGE`. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,7 +26,7 @@ export interface Shell {
   readonly folder: string;
   /** Standard input, to its end. */
   readonly input: () => AsyncIterable<Uint8Array>;
-  /** Whether a person would have to type that input. */
+  /** Whether a user would have to type the input. */
   readonly inputIsTerminal: boolean;
   /** Takes Ctrl-C for itself until what it gives is called. */
   readonly onInterrupt: (handle: () => void) => () => void;
@@ -31,10 +34,10 @@ export interface Shell {
   readonly exit: (code: number) => void;
 }
 
-/** How text is shown: in colours or not, as wide as the terminal. */
+/** Form of printed text: with colours or not, as wide as the terminal. */
 export type Canvas = Pick<Shell, "colour" | "columns">;
 
-/** Where a terminal does not tell its width. */
+/** Width if the terminal does not report one. */
 const COLUMNS = 80;
 
 export const PROCESS: Shell = {

@@ -24,8 +24,8 @@ export function listObjects(client: Client, id: string): AsyncGenerator<StoredOb
 }
 
 /**
- * Reads all that an edge has and compares it with an archive by count and digest: the names of the tables that
- * differ, and `objects`. Keys that the archive does not have are passed over: whoever imports needs one.
+ * Reads an edge's whole contents and compares them with an archive by count and digest. Returns the names of the tables
+ * that differ, and `objects`. Keys missing in the archive are ignored: the importer needs one.
  */
 export async function compareEdge(client: Client, { keys, end }: CheckedArchive): Promise<string[]> {
   const keyIds = new Set(keys.map(idOf));

@@ -6,7 +6,7 @@ import type { ProgressLine } from "../render/progress-line.ts";
 import type { ArchiveHead } from "./archive.ts";
 import { readArchive } from "./read-archive.ts";
 
-/** Characters of a page, each of which may take three bytes; a row of D1 is shorter than the rest. */
+/** Characters of a page, up to three bytes each; a row of D1 is shorter than the rest of the limit. */
 const PAGE_LENGTH = 1_000_000;
 
 /** Sends an archive that was checked to an edge, page by page in its order. */

@@ -75,7 +75,7 @@ export async function waitForPlacements(
 }
 
 const MEASURE_POLL_MS = 100;
-/** What runs of itself at the edge is no runner's to measure. */
+/** The edge's own backend is not measured on a runner. */
 const MeasuredBackend = Backend.exclude(["edge-wasm"]);
 /** One row at a time, then all at once; long enough for a 99th percentile that is not the slowest query. */
 const SCENARIOS = [

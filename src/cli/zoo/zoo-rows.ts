@@ -4,7 +4,7 @@ import { mean } from "../../stats/distribution/summary.ts";
 import { markSoftware } from "../../words/runners.ts";
 import { renderTable } from "../render/render-table.ts";
 
-/** What one network of the zoo came to on one backend of a runner. */
+/** Result of one network of the zoo on one backend of a runner. */
 export interface ZooRow {
   readonly category: ZooCategory;
   readonly model: string;
@@ -14,16 +14,16 @@ export interface ZooRow {
   readonly backend: Backend;
   /** Whether the device is emulated on the processor. */
   readonly software: boolean;
-  /** Of single rows, on the runner. */
+  /** Median time of single rows on the runner. */
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
   /** Rows a second where all are there at once. */
   readonly samplesPerS: number;
-  /** Of the loaded network with one row; null where it could not be measured. */
+  /** Memory of the loaded network with one row; null if it could not be measured. */
   readonly memoryBytes: number | null;
   readonly startupMs: number;
-  /** Of the history. */
+  /** Id of the run in the history. */
   readonly runId: string | null;
 }
 

@@ -12,12 +12,12 @@ import { DataTable } from "../ui/data-table.tsx";
 import { describeSizes } from "../../words/numbers.ts";
 
 const DAY_MS = 86_400_000;
-/** How far to look on either side of a change; live requests are kept as measured for two days only. */
+/** Time shown on either side of a change; live requests are kept as measured for two days only. */
 const RUNS_SPAN_MS = 30 * DAY_MS;
 const REQUESTS_SPAN_MS = 7 * DAY_MS;
 const REQUESTS_STEP = "1h";
 
-/** What an alert rests on: its changes, and the plot of one of them around it. */
+/** Evidence of an alert: its changes, and the plot around one of them. */
 export function AlertEvidence({ client, id }: { client: Client; id: string }) {
   const detail = useResource(
     useCallback(

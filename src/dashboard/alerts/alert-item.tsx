@@ -114,7 +114,7 @@ function AlertActions({ client, writer, alert, onDone }: AlertItemProps) {
   const name = nameAlert(alert);
   const series = alert.leading?.series ?? null;
   const body = note.trim() === "" ? {} : { note: note.trim() };
-  // Two people at once: the later one is told, and looks again.
+  // If two people act at once, the later request fails and its list is read again.
   const headers = { "if-match": `"${alert.version}"` };
   return (
     <div class="alert-actions">

@@ -94,7 +94,7 @@ function NoneOf({ state }: { state: AlertState }) {
   return <p class="muted">{`No alert is ${ALERT_STATES[state][1]}.`}</p>;
 }
 
-/** What is searched, so that silence can be told from deafness. */
+/** Scope of the search, so that "no alerts" differs visibly from "nothing searched". */
 function NothingMoved({ client }: { client: Client }) {
   const [count, setCount] = useState<string | null>(null);
   useEffect(() => {

@@ -9,7 +9,7 @@ const BAR = 16;
 /** The longer of both bars; the rest is for its figure. */
 const LONGEST = 120;
 
-/** What was measured beside what was expected, as two bars of one scale. */
+/** Measured value beside the expected one, as two bars of one scale. */
 function FindingPlot({ finding: { measured, expected, unit } }: { finding: Finding }) {
   const most = Math.max(Math.abs(measured), Math.abs(expected));
   if (most === 0) return null;
@@ -36,7 +36,7 @@ function FindingPlot({ finding: { measured, expected, unit } }: { finding: Findi
   );
 }
 
-/** What the watch found, by how much it is off, and what to do about it. */
+/** A finding of the watch: its size, and advice. */
 export function FindingFacts({ finding, note }: { finding: Finding; note: string | null }) {
   const { runnerId, measured, expected, unit, detail, advice, cause, since, at } = finding;
   const tell = (value: number) => formatQuantity(value, unit);

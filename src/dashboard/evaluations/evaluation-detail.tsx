@@ -16,7 +16,7 @@ interface EvaluationDetailProps {
   readonly result: EvaluationResult;
 }
 
-/** What an evaluation found: scores with their intervals, why episodes ended, profiles, and how fast it went. */
+/** Result of an evaluation: scores with intervals, causes of episode ends, profiles and speed. */
 export function EvaluationDetail({ client, runId, result }: EvaluationDetailProps) {
   const { entrants } = result;
   return (

@@ -8,7 +8,7 @@ import { DataTable } from "../ui/data-table.tsx";
 import { Picker } from "../ui/forms/picker.tsx";
 
 const TABLE_ROWS = 12;
-/** What a curve may be drawn along. */
+/** Choices for the x axis of a learning curve. */
 const ALONG = { generation: "generations", steps: "steps" } as const;
 export type Along = keyof typeof ALONG;
 const ALONG_OPTIONS = Object.entries(ALONG) as [Along, string][];

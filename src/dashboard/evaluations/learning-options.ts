@@ -7,7 +7,7 @@ const LOW = 3;
 const HIGH = 4;
 /** Between two ticks there is no half a generation. */
 const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** Of a band's colour, as two digits more of it. */
+/** Alpha channel of a band's colour, as two hexadecimal digits. */
 const BAND_ALPHA = "30";
 
 /** uPlot's options for mean, best, the interval's ends and fresh returns, over generations or steps. */

@@ -99,7 +99,7 @@ function EpisodePicker({ run, episodes, shown, onShow }: EpisodePickerProps) {
   );
 }
 
-/** What the device made of the same episode: roundings may lead f32 and the reference to different ends. */
+/** The device's run of the same episode: rounding can lead f32 and the reference to different ends. */
 function DeviceEpisode({ client, runId, episode }: { client: Client; runId: string; episode: ReplayedEpisode }) {
   const { entrant, member, episode: number } = episode;
   const { value } = useResource(

@@ -5,11 +5,11 @@ import { ScenePicture } from "./scene-picture.tsx";
 import { StateTable } from "./state-table.tsx";
 import { Picker } from "../ui/forms/picker.tsx";
 
-/** How many times as fast as usual. */
+/** Playback speeds, relative to normal. */
 const SPEEDS = [0.25, 1, 4] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** Steps a second: of what moves smoothly, and for those who want no motion. */
+/** Steps per second: for smooth motion, and for readers who prefer reduced motion. */
 const STEPS_PER_SECOND = 25;
 const CALM_STEPS_PER_SECOND = 2;
 
@@ -65,7 +65,7 @@ interface ReplayPlayerProps {
   readonly environment: string;
   readonly fields: Replay["fields"];
   readonly episode: ReplayedEpisode;
-  /** Where to begin. */
+  /** First step to show. */
   readonly from: number;
   /** Hears where it stands whenever it is at rest. */
   readonly onRest: (step: number) => void;

@@ -53,7 +53,7 @@ export interface ReplayTrack {
   readonly place: number;
 }
 
-/** What is worth following over time: the reward, the action, and every number of the state. */
+/** Tracks of a replay over time: the reward, the action, and every number of the state. */
 export function tracksOf(fields: readonly ReplayField[]): ReplayTrack[] {
   let place = 0;
   return fields.flatMap(({ name, count }) => {

@@ -8,7 +8,7 @@ interface ScenePictureProps {
   readonly environment: string;
   readonly fields: readonly ReplayField[];
   readonly record: ReplayRecord;
-  /** In words, for those who cannot see it. */
+  /** Text alternative for screen readers. */
   readonly label: string;
 }
 
@@ -41,7 +41,7 @@ function ShapeOf({ shape }: { shape: Shape }) {
   return <rect class={shape.role} x={x - width / 2} y={-y - height / 2} width={width} height={height} />;
 }
 
-/** Cells in the colour of the first channel that each shows; what has several is told by the table of the state. */
+/** Cells in the colour of their first channel; the state table lists cells with several. */
 function GamePicture({ cells, label }: { cells: readonly number[]; label: string }) {
   return (
     <svg class="scene game" viewBox={`0 0 ${GAME_SIDE} ${GAME_SIDE}`} role="img" aria-label={label}>

@@ -1,10 +1,10 @@
 import type { ReplayField } from "../../protocol/jobs/evaluation/replay-file.ts";
 import { numbersOf, type ReplayRecord } from "./replay.ts";
 
-/** Of which colour a shape is, by what it stands for. */
+/** Role of a shape, which decides its colour. */
 export type ShapeRole = "ground" | "body" | "limb" | "joint" | "goal";
 
-/** What is drawn, in metres of the environment, upwards. */
+/** A shape to draw, in metres of the environment; y points up. */
 export type Shape =
   | { readonly kind: "line"; readonly role: ShapeRole; readonly points: readonly (readonly [number, number])[] }
   | { readonly kind: "circle"; readonly role: ShapeRole; readonly at: readonly [number, number]; readonly r: number }
@@ -55,9 +55,9 @@ export function drawScene(environment: string, fields: readonly ReplayField[], r
 }
 
 interface CartLook {
-  /** How far the cart gets to either side. */
+  /** Largest distance of the cart to either side. */
   readonly reach: number;
-  /** Of each pole. */
+  /** Length of each pole. */
   readonly length: number;
   /** 1 where angles grow with the clock, −1 where against it. */
   readonly turn: 1 | -1;

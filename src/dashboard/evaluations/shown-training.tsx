@@ -19,7 +19,7 @@ import { LearningCurve } from "./learning-curve.tsx";
 /** Points that come faster than this are drawn together. */
 const DRAWN_EVERY_MS = 200;
 
-/** The learning curve of a training: its result's, and until there is one what its events tell, as they come. */
+/** The learning curve of a training: from its result, and before that from its events as they arrive. */
 function useCurve(client: Client, { id, result }: Pick<Job, "id" | "result">): readonly CurvePoint[] {
   const [told, setTold] = useState<readonly CurvePoint[]>([]);
   const kept = result?.kind === training.kind ? result.curve : null;
@@ -37,12 +37,12 @@ function useCurve(client: Client, { id, result }: Pick<Job, "id" | "result">): r
       for await (const { progress } of followJob(client, id, { signal: abort.signal })) {
         const point = progress?.point;
         if (point === undefined) continue;
-        // An attempt that went on from a checkpoint tells some generations again.
+        // An attempt that resumes from a checkpoint reports some generations again.
         points.set(point.generation, point);
         timer ??= setTimeout(draw, DRAWN_EVERY_MS);
       }
     };
-    // What the stream lost comes with the result.
+    // The result contains the points that the stream lost.
     follow().catch(() => undefined);
     return () => {
       abort.abort();

@@ -15,7 +15,7 @@ interface StateTableProps {
   readonly step: number;
 }
 
-/** What an episode is made of: each variable now, and over all steps. */
+/** Variables of an episode: each value now, and over all steps. */
 export function StateTable({ fields, records, step }: StateTableProps) {
   const lines = useMemo(
     () =>

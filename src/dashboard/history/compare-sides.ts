@@ -2,7 +2,7 @@ import type { HistoryPoint } from "../../protocol/history/history.ts";
 import type { Series } from "../../protocol/history/series.ts";
 import { nameHardware } from "../../words/history.ts";
 
-/** What two sides of a comparison differ in. */
+/** Property in which the two sides of a comparison differ. */
 export const SIDE_KINDS = ["label", "device", "window", "run"] as const;
 export type SideKind = (typeof SIDE_KINDS)[number];
 

@@ -7,7 +7,7 @@ import { DataTable } from "../ui/data-table.tsx";
 /** Names of devices by the ids of their fingerprints. */
 type DeviceNames = ReadonlyMap<string | null, string>;
 
-/** What came of a comparison, series by series, with the verdict in words. */
+/** Result of a comparison, series by series, with the verdict in words. */
 export function CompareTable({ comparison, devices }: { comparison: ComparisonReply; devices: DeviceNames }) {
   const { pairs, unpaired, notes, statistic } = comparison;
   if (pairs.length === 0)
@@ -93,7 +93,7 @@ function PairVerdict({ pair }: { pair: ComparedPair }) {
   );
 }
 
-/** Three decimals: what is told is a per cent or more. */
+/** Three decimals: every reported change is a per cent or more. */
 function formatRatio(ratio: number): string {
   return ratio.toFixed(ratio < 10 ? 3 : 1);
 }

@@ -41,7 +41,7 @@ interface EveryPointLook {
   readonly unit: string;
   readonly readSpan: () => TimeSpan;
   readonly readMarks: () => PlotMarks;
-  /** Whether two entries that are drawn are one bucket of points. */
+  /** Whether two drawn entries make up one bucket of points. */
   readonly readPaired: () => boolean;
   /** Hears the instant of the point under the cursor, in seconds. */
   readonly onHover: (atS: number | null) => void;

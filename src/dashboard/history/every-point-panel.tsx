@@ -90,7 +90,7 @@ interface ExplorerProps {
   readonly series: Series;
   readonly columns: PointColumns;
   readonly happened: Awaited<ReturnType<typeof readHappened>>;
-  /** What the address says is shown. */
+  /** Span from the address. */
   readonly asked: string | undefined;
   readonly onSpan: (span: TimeSpan) => void;
 }

@@ -23,7 +23,7 @@ interface EveryPointPlotProps {
 export function EveryPointPlot({ series, columns, marks, whole, span, onSpan, onHover }: EveryPointPlotProps) {
   const { metric, unit } = series;
   const plot = useRef<uPlot | null>(null);
-  // What is drawn is ahead of what the page knows while a move goes on.
+  // During a move, the drawn span is ahead of the page's state.
   const shown = useRef(span);
   const drawnMarks = useRef(marks);
   drawnMarks.current = marks;

@@ -14,7 +14,7 @@ export interface PointColumns {
   readonly counts: Float64Array;
   /** In the order of `DRAWN_PERCENTILES`. */
   readonly percentiles: readonly Float64Array[];
-  /** Whether there are older ones. */
+  /** Whether there are older points. */
   readonly truncated: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { PointColumns } from "./read-every-point.ts";
 import type { TimeSpan } from "./time-span.ts";
 
-/** How many of rising instants lie before one, together with those that are equal to it or without. */
+/** Number of ascending instants before `atS`; `withEqual` also counts those equal to it. */
 export function countBefore(timesS: ArrayLike<number>, atS: number, withEqual: boolean): number {
   let [low, high] = [0, timesS.length];
   while (low < high) {
@@ -73,7 +73,7 @@ export function chooseLevel(levels: readonly Level[], [fromS, toS]: TimeSpan, wi
   return levels.findLast(({ pointsPerBucket }) => points / pointsPerBucket >= widthPx) ?? whole;
 }
 
-/** What is drawn of a span on so many pixels, from the last entry before the span to the first behind it. */
+/** Columns to draw for a span of this width in pixels, with one entry beyond each end. */
 export function cutColumns(levels: readonly Level[], span: TimeSpan, widthPx: number): DrawnColumns {
   const { columns } = chooseLevel(levels, span, widthPx);
   const [fromS, toS] = span;

@@ -1,10 +1,10 @@
 /** A stretch of time, in seconds since 1970. */
 export type TimeSpan = readonly [fromS: number, toS: number];
 
-/** What is shown is never shorter. */
+/** Shortest span that is shown. */
 const SHORTEST_S = 1;
 const KEYS = new Set(["ArrowLeft", "ArrowRight", "+", "=", "-", "Home", "End", "0"]);
-/** Of what is shown, by which a key moves it. */
+/** Share of the span that one key press moves it by. */
 const KEY_SHARE = 0.2;
 export const ZOOM = 1.5;
 
@@ -23,7 +23,7 @@ export function zoomSpan([fromS, toS]: TimeSpan, factor: number, aroundS: number
   return panSpan([from, from + length], 0, whole);
 }
 
-/** What a key makes of what is shown; null of a key that is not for it. */
+/** The span after a key press; null for other keys. */
 export function moveByKey(span: TimeSpan, key: string, whole: TimeSpan): TimeSpan | null {
   if (!KEYS.has(key)) return null;
   const [fromS, toS] = span;

@@ -16,7 +16,7 @@ export function heightOf({ lanes }: LaidTrace): number {
   return lanes.reduce((height, { rows }) => height + NAME_PX + rows * ROW_PX + GAP_PX, AXIS_PX);
 }
 
-/** The span at a place of the drawing; the latest that begins there where several are too near to tell apart. */
+/** The span at a place of the drawing; the one that begins last if several overlap there. */
 export function findSpan(
   { lanes }: LaidTrace,
   shown: TraceStretch,

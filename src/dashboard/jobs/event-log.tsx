@@ -12,7 +12,7 @@ const LAST = new Set<JobEvent["type"]>(["succeeded", "failed", "cancelled"]);
 /** As of the feed: the edge says something every 15 s. */
 const SILENCE_MS = 45_000;
 
-/** What happened to a job so far, oldest first, and why nothing more is heard where the stream broke for good. */
+/** Events of a job so far, oldest first, and the error that ended the stream, if any. */
 export interface JobHistory {
   readonly events: readonly JobEvent[];
   readonly error: Error | null;
@@ -40,7 +40,7 @@ export function useJobEvents(client: Client, id: string): JobHistory {
 /** So many steps of progress are listed; the states of a job always are. */
 const PROGRESS_SHOWN = 100;
 
-/** What happened to a job, the newest first, with the time since it was queued. */
+/** Events of a job, newest first, with the time since it was queued. */
 export function EventLog({ history: { events, error } }: { history: JobHistory }) {
   const steps = events.filter(({ type }) => type === "progress");
   const firstShown = steps.at(-PROGRESS_SHOWN)?.seq ?? 0;

@@ -72,7 +72,7 @@ export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps)
 
 type ActionsProps = Pick<ViewProps, "client" | "onPick"> & { readonly job: Job; readonly writer: Writer };
 
-/** What can be done about it: it is cancelled while it goes on, and asked for again when it has ended. */
+/** Actions on a job: cancel while it runs, submit again once it has ended. */
 function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: ActionsProps) {
   const again = useRef(id);
   // One key for all presses: a press too many gives the same job.

@@ -8,7 +8,7 @@ import type { ViewProps } from "../ui/view-props.ts";
 import { JobDetail } from "./job-detail.tsx";
 import { JobList } from "./job-list.tsx";
 
-/** Jobs tell of themselves often; few of them are of a model that is new. */
+/** Jobs send events often; few of them concern a new model. */
 const NAMES_GAP_MS = 10_000;
 
 /** The view of jobs: a list by kind and state, or one job in depth. */

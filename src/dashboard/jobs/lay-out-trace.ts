@@ -6,7 +6,7 @@ export interface TraceStretch {
   readonly endUs: number;
 }
 
-/** Nearer than this nothing is told apart: GPU clocks tick in nanoseconds at best. */
+/** Shortest visible duration: GPU clocks tick in nanoseconds at best. */
 const SHORTEST_US = 0.1;
 
 /** A stretch `factor` times as long, with `atUs` where it was in it; never beyond the whole. */
@@ -50,9 +50,9 @@ export interface LaidSpan {
   readonly lane: string;
   readonly startUs: number;
   readonly endUs: number;
-  /** How many spans of its lane are around it. */
+  /** Number of enclosing spans in its lane. */
   readonly depth: number;
-  /** Of a span that belongs to one repetition. */
+  /** Repetition that the span belongs to; null if none. */
   readonly run: number | null;
 }
 

@@ -14,7 +14,7 @@ export interface ReadTrace extends Pick<Trace, "otherData"> {
   readonly laid: LaidTrace;
 }
 
-/** What a run left, which is kept beside it; a part that could not be read is null, its size is not. */
+/** Stored parts of a run; a part that could not be read is null, but its size is kept. */
 export interface ReadRun {
   readonly id: string;
   readonly samplesBytes: number | null;

@@ -20,10 +20,10 @@ interface ResultPanelProps {
   readonly events: number;
 }
 
-/** What a kind shows beside the facts of its result. */
+/** Extra panel of a kind, beside the facts of its result. */
 interface KindPanel {
   readonly Plot: ComponentType<ResultPanelProps>;
-  /** Whether it has something to show before the result is there. */
+  /** Whether it is shown before the result arrives. */
   readonly isLive?: boolean;
 }
 
@@ -45,7 +45,7 @@ function LearningCurve({ client, read, events }: ResultPanelProps) {
   return <SvgPlot client={client} endpoint={plotEndpoints.plotLearning} id={id} moment={`${state} ${events}`} />;
 }
 
-/** What became of a job, as far as there is something: by its kind, with what was measured. */
+/** Result of a job as far as there is one: its kind's panel and the measurements. */
 export function ResultPanel(props: ResultPanelProps) {
   const { client, read, names } = props;
   const { job, run } = read;

@@ -7,7 +7,7 @@ import { DownloadButton } from "../ui/buttons.tsx";
 import type { ReadRun } from "./read-job.ts";
 
 const BINS = 40;
-/** Of a run that measured more, the others are in its file. */
+/** Most figures that are drawn; the run's file has the others. */
 const FIGURES = 6;
 const WIDTH = 400;
 const HEIGHT = 90;
@@ -18,7 +18,7 @@ interface SampleFiguresProps {
   readonly sizeBytes: number;
 }
 
-/** How the values of a run are spread, one by one as they were timed. */
+/** Distribution of a run's individual timed values. */
 export function SampleFigures({ client, run: { id, samples }, sizeBytes }: SampleFiguresProps) {
   const measurements = samples?.measurements.filter(({ values }) => values.length > 1) ?? [];
   return (

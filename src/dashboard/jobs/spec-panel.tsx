@@ -20,7 +20,7 @@ export function JsonText({ label, value }: { readonly label: string; readonly va
 /** Longer texts would push the rest away; the JSON has them whole. */
 const TEXT_SHOWN = 160;
 
-/** What a job was asked for with what the edge filled in: as a list, and as the JSON that it is. */
+/** Specification of a job with the edge's defaults: as a list, and as JSON. */
 export function SpecPanel({ spec }: { readonly spec: JobSpec }) {
   return (
     <section class="panel" aria-labelledby="spec">

@@ -41,7 +41,7 @@ function TraceTimeline({ trace }: { readonly trace: LaidTrace }) {
     setPicked(span);
     setShown(stretchAround(span, trace));
   };
-  /** Whether the key means something here. */
+  /** Handles a key; false if it has no meaning here. */
   const press = (key: string): boolean => {
     const change = CHANGES[key];
     if (change !== undefined) setShown((now) => change(now, trace));

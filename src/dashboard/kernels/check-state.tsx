@@ -5,7 +5,7 @@ import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { KERNEL_STATES } from "../../words/kernels.ts";
 
-/** How far the check of a submitted kernel is, and why it failed. */
+/** State of a submitted kernel's check, with the cause of a failure. */
 export function CheckState({ kernel }: { readonly kernel: SubmittedKernel }) {
   const { id, owner, state, problem, checkJobId, createdAt, reference } = kernel;
   return (

@@ -7,11 +7,11 @@ import { DataTable } from "../ui/data-table.tsx";
 
 interface DefinitionTablesProps {
   readonly kernel: ListedKernel;
-  /** Of a submitted kernel. */
+  /** Definition of a submitted kernel; null otherwise. */
   readonly definition: KernelDefinition | null;
 }
 
-/** What a kernel takes and gives: sizes, bindings, variants with their axes, and how exact it has to be. */
+/** Interface of a kernel: sizes, bindings, variants with their axes, and tolerances. */
 export function DefinitionTables({ kernel, definition }: DefinitionTablesProps) {
   return (
     <>

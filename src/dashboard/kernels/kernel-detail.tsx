@@ -20,7 +20,7 @@ interface KernelDetailProps extends ViewProps {
   readonly onGone: () => void;
 }
 
-/** One kernel: what it takes, who is fastest where, its source, and what tuning found. */
+/** One kernel: its interface, leaderboard, source and tuning results. */
 export function KernelDetail(props: KernelDetailProps) {
   const { client, subscribe, kernel, onPick, onGone } = props;
   const { id, source } = kernel;

@@ -14,7 +14,7 @@ import { nameToAsk } from "../../words/kernels.ts";
 import { TuningPanel } from "./tuning-panel.tsx";
 
 const PAGE = 100;
-/** Kernels are checked by jobs, and jobs tell of themselves often. */
+/** Jobs check kernels, and jobs send events often. */
 const KERNEL_GAP_MS = 2_000;
 
 /** The view of kernels: all of them and what was tuned, or one of them in depth. */
@@ -63,7 +63,7 @@ export function KernelView(props: ViewProps) {
   );
 }
 
-/** What runners announce stands on the first page, what was submitted on all. */
+/** The first page has the runners' own kernels; submitted kernels may fill several pages. */
 function readKernels(client: Client, signal: AbortSignal): Promise<ListedKernel[]> {
   return Array.fromAsync(listAll(client, kernelEndpoints.listKernels, { query: { limit: PAGE }, signal }));
 }

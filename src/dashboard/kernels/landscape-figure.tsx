@@ -82,7 +82,7 @@ interface LandscapeFigureProps {
   readonly onPick: (axes: string) => void;
 }
 
-/** How the time of one variant's candidates depends on two of its axes. */
+/** Time of one variant's candidates over two of its axes. */
 export function LandscapeFigure({ record, picked, onPick }: LandscapeFigureProps) {
   const byVariant = listAxes(record);
   const choice = readChoice(picked, record);

@@ -19,7 +19,7 @@ import { Picker } from "../ui/forms/picker.tsx";
 
 interface BoardTableProps {
   readonly board: Board;
-  /** The kernel that somebody came for. */
+  /** Name of the kernel that the page shows. */
   readonly own: string;
 }
 
@@ -71,7 +71,7 @@ interface LeaderboardPanelProps extends ViewProps {
   readonly kernel: ListedKernel;
 }
 
-/** Who does a kernel's work fastest, by device: what one device did is never ranked among another's. */
+/** Ranking of kernels for the same work, one table for each device. */
 export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }: LeaderboardPanelProps) {
   const name = nameToAsk(kernel);
   const read = useResource(

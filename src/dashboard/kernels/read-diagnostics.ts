@@ -1,4 +1,4 @@
-/** What a compiler said of one place in a file. Lines and columns count from 1. */
+/** A compiler's message about one place in a file. Lines and columns count from 1. */
 export interface Diagnostic {
   readonly line: number;
   readonly column: number;

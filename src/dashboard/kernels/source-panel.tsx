@@ -89,7 +89,7 @@ export function SourcePanel({ name, stored }: SourcePanelProps) {
   );
 }
 
-/** What the page was built with. */
+/** Kernel sources that the page was built with. */
 async function readHouseSources(name: string, signal: AbortSignal): Promise<readonly SourceFile[]> {
   const response = await fetch(`/assets/kernels/${encodeURIComponent(name)}.json`, { signal });
   if (response.status === 404) throw new Error("the page has no source of this kernel, which a runner brought along");

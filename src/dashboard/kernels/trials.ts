@@ -5,7 +5,7 @@ import { median } from "../../stats/distribution/summary.ts";
 export interface TimedTrial {
   readonly trial: TuningTrial;
   readonly ms: number;
-  /** What it is drawn as. */
+  /** Mark of the trial in the plot. */
   readonly mark: "best" | "default" | "timed" | "too-slow";
 }
 
@@ -38,14 +38,14 @@ function isSameChoice(a: Choice, b: Choice): boolean {
   return a.variant === b.variant && Object.keys(a.axes).every((name) => a.axes[name] === b.axes[name]);
 }
 
-/** Which variant of a tuning is looked at, and along which of its axes; null where it has no second one. */
+/** Variant of a tuning, and the two axes to plot; null if it has no second axis. */
 export interface LandscapeChoice {
   readonly variant: string;
   readonly across: string | null;
   readonly down: string | null;
 }
 
-/** What became of the candidates that share two values: the fastest of them. */
+/** The fastest of the candidates that share two values. */
 export interface LandscapeCell {
   readonly ms: number | null;
   /** `null`: none was in the search. */
@@ -60,7 +60,7 @@ export interface LandscapeCell {
 export interface Landscape {
   readonly columns: readonly number[];
   readonly rows: readonly number[];
-  /** By row, then column. */
+  /** Cells by row, then column. */
   readonly cells: readonly (readonly LandscapeCell[])[];
   /** Axes along which each cell is the best of all values. */
   readonly others: readonly string[];

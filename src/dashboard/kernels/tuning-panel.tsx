@@ -54,7 +54,7 @@ interface TuningPanelProps extends ViewProps {
   readonly kernel?: ListedKernel;
 }
 
-/** What searches found to be fastest, and the trials of one of them. */
+/** The fastest choices that searches found, and the trials of one of them. */
 export function TuningPanel(props: TuningPanelProps) {
   const { client, subscribe, address, onPick, kernel } = props;
   const name = kernel?.name;

@@ -41,7 +41,7 @@ function calibrationOptions(element: HTMLElement, onHover: (index: number | null
 
 interface CalibrationFigureProps {
   readonly placements: readonly Placement[];
-  /** Id of the placement that somebody picked. */
+  /** Id of the picked placement. */
   readonly picked: string | undefined;
   readonly onPick: (id: string) => void;
 }
@@ -105,7 +105,7 @@ function CalibrationPlot({ sweep, label, onHover }: CalibrationPlotProps) {
   );
 }
 
-/** A logarithmic axis has no place for what the clock was too coarse to tell from nothing. */
+/** Null for values below the clock's resolution, which a logarithmic axis cannot show. */
 function drawable(durationMs: number): number | null {
   return durationMs > 0 ? durationMs : null;
 }

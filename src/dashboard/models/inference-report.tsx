@@ -48,14 +48,14 @@ export function InferenceRefusal({ problem, onBudget }: InferenceRefusalProps) {
   );
 }
 
-/** To tenths, and never below what is wanted. */
+/** Rounds up to tenths, so that the result is never below the given value. */
 function roundUp(ms: number): number {
   return Math.ceil(ms * 10) / 10;
 }
 
 export type InferenceAnswer = InferFrameReply;
 
-/** What a model answered, where it ran, and what took how long. */
+/** Answer of a model, its place, and the parts of its latency. */
 export function InferenceReport({ answer: { header, outputs } }: { readonly answer: InferenceAnswer }) {
   const { placement, budgetMs, budgetMet, latency, prediction, faults } = header;
   return (

@@ -44,7 +44,7 @@ export interface TensorInputProps {
   readonly onTensor: (tensor: Tensor | null) => void;
 }
 
-/** What stands in the field: text, or numbers that are too many to be written out. */
+/** Content of the field: text, or a row with too many numbers to write out. */
 type Filled = { readonly text: string } | { readonly row: readonly (number | string)[] };
 
 /** Numbers as text, checked as they are written. */

@@ -3,14 +3,14 @@ export interface PictureForm {
   readonly channels: 1 | 3;
   readonly height: number;
   readonly width: number;
-  /** Whether the colours of a pixel stand together; else each colour is a plane of its own. */
+  /** Whether the colours of a pixel are adjacent; otherwise each colour is its own plane. */
   readonly channelsLast: boolean;
 }
 
 /** Smaller ones are tables of something else. */
 const SMALLEST_SIDE = 8;
 
-/** How a tensor of this shape is read as a picture; null where it is none. */
+/** Interpretation of a tensor of this shape as a picture; null if there is none. */
 export function readPictureForm(shape: readonly number[]): PictureForm | null {
   const [rows, a, b, c] = shape;
   if (shape.length !== 4 || (rows !== 1 && rows !== -1)) return null;
@@ -26,7 +26,7 @@ function isChannels(size: number): size is 1 | 3 {
   return size === 1 || size === 3;
 }
 
-/** What a black and a white pixel become. */
+/** Tensor values of a black and a white pixel. */
 export const PICTURE_RANGES = {
   "0 to 1": [0, 1],
   "−1 to 1": [-1, 1],
@@ -37,7 +37,7 @@ export type PictureRange = keyof typeof PICTURE_RANGES;
 interface PictureWish {
   readonly form: PictureForm;
   readonly range: PictureRange;
-  /** Whether dark becomes light: many networks take ink for light. */
+  /** Whether dark becomes light: many networks expect ink as high values. */
   readonly inverted: boolean;
 }
 
@@ -93,7 +93,7 @@ export async function decodePicture(
   const bitmap = await createImageBitmap(file, { resizeWidth: width, resizeHeight: height, resizeQuality: "high" });
   const context = new OffscreenCanvas(width, height).getContext("2d");
   if (context === null) throw new Error("this browser draws no pictures");
-  // What a picture leaves transparent is paper.
+  // Transparent areas become white, like paper.
   context.fillStyle = "#fff";
   context.fillRect(0, 0, width, height);
   context.drawImage(bitmap, 0, 0);

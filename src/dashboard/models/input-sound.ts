@@ -24,7 +24,7 @@ export function fitSound(samples: Float32Array, length: number): Float32Array {
 
 /** A sound's file as samples from −1 to 1 at this rate, its channels averaged. Throws where the browser cannot read it. */
 export async function decodeSound(file: Blob, rateHz: number): Promise<Float32Array> {
-  // What decodes also resamples, to the rate of its context.
+  // The decoder also resamples, to the rate of its context.
   const sound = await new OfflineAudioContext(1, 1, rateHz).decodeAudioData(await file.arrayBuffer());
   const mixed = new Float32Array(sound.length);
   for (let channel = 0; channel < sound.numberOfChannels; channel++) {

@@ -2,7 +2,7 @@ import type { TensorSpec } from "../../protocol/models/model.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { countElements, tensorFromJson, type TensorResult } from "../../protocol/wire/tensor.ts";
 
-/** How many numbers a text field is filled with; more are only counted. */
+/** Most numbers that are written into a text field; larger tensors show only their count. */
 export const WRITTEN_NUMBERS = 4_096;
 
 /** Numbers of one row: of a shape with 1 in every free dimension. */

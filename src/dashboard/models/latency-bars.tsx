@@ -9,7 +9,7 @@ const HEIGHT = 26;
 /** The edge's clock has whole milliseconds. */
 const CLOCKS = { edge: "edge, whole ms", runner: "runner" } as const;
 
-/** Where the time of a reply went beside what was predicted, both on the scale of the longer one. */
+/** Parts of a reply's latency beside the predicted ones, on one scale. */
 export function LatencyBars({ reply }: { readonly reply: Pick<InferReply, "latency" | "prediction" | "placement"> }) {
   const { latency, prediction, placement } = reply;
   const measured = splitLatency(latency, placement.backend);

@@ -13,7 +13,7 @@ import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
 
-/** Jobs tell of themselves often; only calibrations change what is shown here. */
+/** Jobs send events often; only calibrations change this panel. */
 const PLACEMENT_GAP_MS = 2_000;
 
 interface ModelPanelProps extends ViewProps {

@@ -6,7 +6,7 @@ import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 
-/** How long one row takes by each variant and backend on each device; the fastest first. */
+/** Time of one row by variant, backend and device; the fastest first. */
 export function LatencyTable({ placements }: { readonly placements: readonly Placement[] }) {
   const rising = placements.toSorted((a, b) => medianOf(a) - medianOf(b));
   const percentiles = (["p50", "p95", "p99"] as const).map((name) => ({
@@ -44,7 +44,7 @@ function medianOf({ sweep }: Placement): number {
 
 interface VariantTableProps {
   readonly variants: readonly ModelVariant[];
-  /** Where they were measured, for those whose fidelity calibration found. */
+  /** Placements, for variants whose fidelity a calibration measured. */
   readonly placements: readonly Placement[];
 }
 

@@ -1,7 +1,7 @@
 import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
 import { type PictureForm, readPictureForm } from "./input-picture.ts";
 
-/** How many classes are drawn, and how many numbers of anything else are listed. */
+/** Most classes that are drawn, and most numbers that are listed otherwise. */
 const CLASSES_SHOWN = 10;
 const MOST_CLASSES = 10_000;
 const VALUES_SHOWN = 64;

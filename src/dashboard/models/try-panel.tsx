@@ -90,7 +90,7 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
         </div>
       </form>
       <p class="unseen" role="status">
-        {tellOutcome(isBusy, outcome)}
+        {describeOutcome(isBusy, outcome)}
       </p>
       <div class="try-outcome">
         {outcome !== null && "problem" in outcome && (
@@ -103,8 +103,8 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
   );
 }
 
-/** In a few words, for those who cannot see it come. */
-function tellOutcome(isBusy: boolean, outcome: Outcome | null): string {
+/** Short text about the outcome for screen readers. */
+function describeOutcome(isBusy: boolean, outcome: Outcome | null): string {
   if (isBusy) return "Asking the model";
   if (outcome === null) return "";
   if ("answer" in outcome) return `Answered in ${formatMeasure(outcome.answer.header.latency.totalMs, "ms")}`;

@@ -8,7 +8,7 @@ import { Timestamp } from "../ui/timestamp.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
 import { DataTable } from "../ui/data-table.tsx";
 
-/** What there is to compute on, in a few numbers, and each runner with the way to its own view. */
+/** Summary of the connected hardware, and a link to each runner. */
 export function FleetPanel({ runners }: { runners: Resource<readonly Runner[]> }) {
   const items = runners.value ?? [];
   const online = items.filter(({ state }) => state === "online").length;

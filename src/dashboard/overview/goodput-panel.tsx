@@ -7,11 +7,11 @@ import type { Goodput } from "./goodput.ts";
 import { GoodputPlot, MinuteTable, MissBars, reasonStyleOf } from "./goodput-figures.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 
-/** Of the last minutes, without the one that is under way. */
+/** Length of the recent window, which leaves out the current minute. */
 const LATEST_MINUTES = 5;
 const SECONDS_PER_MINUTE = 60;
 
-/** How many requests were answered, and why others were not. An answer that comes is within its budget. */
+/** Number of answered requests, and causes of refusals. Every answer that arrives is within its budget. */
 export function GoodputPanel({ goodput }: { goodput: Resource<Goodput> }) {
   const { value } = goodput;
   const isIdle = value !== null && value.answered === 0 && value.missed.length === 0;

@@ -4,7 +4,7 @@ import type { PredictionCalibration } from "../../protocol/history/prediction-ca
 const MINUTE_MS = 60_000;
 const REFUSED = "refused.";
 
-/** What became of the requests of one minute. */
+/** Outcomes of the requests of one minute. */
 interface Minute {
   readonly atMs: number;
   readonly answered: number;
@@ -25,16 +25,16 @@ export interface Goodput {
   readonly missed: readonly { readonly reason: string; readonly count: number }[];
 }
 
-/** What the edge counted of requests, by the minute. */
+/** The edge's request counts by minute. */
 export interface Counted {
   readonly predictions: Pick<PredictionCalibration, "items">;
-  /** Of the metric `rows`, which each answered request has once. */
+  /** Groups of the metric `rows`, one point per answered request. */
   readonly answers: Pick<HistoryQueryReply, "groups">;
-  /** Of the metrics `refused.` and a problem's code. */
+  /** Groups of the metrics `refused.<problem code>`. */
   readonly refusals: Pick<HistoryQueryReply, "groups">;
 }
 
-/** Puts together what was counted between two instants, the first of which begins a minute. */
+/** Sums the counts between two instants; the first begins a minute. */
 export function sumGoodput(counted: Counted, fromMs: number, toMs: number): Goodput {
   const minutes = Array.from({ length: Math.max(1, Math.ceil((toMs - fromMs) / MINUTE_MS)) }, (_, index) => ({
     atMs: fromMs + index * MINUTE_MS,

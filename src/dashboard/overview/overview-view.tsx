@@ -22,7 +22,7 @@ import { type Goodput, sumGoodput } from "./goodput.ts";
 import { JobPanel } from "./job-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
 
-/** Alerts that nobody has looked at yet, each with the way to its evidence. */
+/** Open alerts without an acknowledgement, each with a link to its evidence. */
 function OpenAlertPanel({ alerts }: { alerts: Resource<readonly Alert[]> }) {
   const { value } = alerts;
   return (
@@ -58,7 +58,7 @@ function titleOf(alert: Alert): string {
 const SPAN_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** What became of the requests of the last hour, from a whole minute on. */
+/** Outcomes of the last hour's requests, from a whole minute on. */
 async function readGoodput(client: Client, signal: AbortSignal): Promise<Goodput> {
   const toMs = Date.now();
   const fromMs = Math.floor((toMs - SPAN_MS) / MINUTE_MS) * MINUTE_MS;

@@ -4,7 +4,7 @@ import { formatMeasure, formatNumber } from "../../words/numbers.ts";
 
 type Elite = ElitePage["items"][number];
 
-/** Where a reader is in a map: columns along the first measure, rows along the second, from 0. */
+/** Cursor position in a map: columns along the first measure, rows along the second, from 0. */
 export interface MapPlace {
   readonly column: number;
   readonly row: number;
@@ -34,17 +34,17 @@ export function mapArchive({ dims }: Pick<StoredArchive, "dims">, items: readonl
   return { columns, rows, elites, low, high };
 }
 
-/** The elite of a place; undefined where nobody got. */
+/** The elite of a cell; undefined for an empty cell. */
 export function eliteAt({ rows, elites }: ArchiveMap, { column, row }: MapPlace): Elite | undefined {
   return elites.get(column * rows + row);
 }
 
-/** Where an elite of a map stands. */
+/** Cell of an elite in the map. */
 export function placeOf({ rows }: ArchiveMap, pair: number): MapPlace {
   return { column: Math.floor(pair / rows), row: pair % rows };
 }
 
-/** How strongly a cell is drawn, from 0 to 1. */
+/** Intensity of a cell, from 0 to 1. */
 export function shadeFitness(fitness: number, { low, high }: Pick<ArchiveMap, "low" | "high">): number {
   return 0.15 + 0.85 * (high > low ? (fitness - low) / (high - low) : 1);
 }
@@ -56,7 +56,7 @@ export function moveInMap({ column, row }: MapPlace, key: string, { columns, row
   return { column: Math.max(0, Math.min(columns - 1, across)), row: Math.max(0, Math.min(rows - 1, up)) };
 }
 
-/** Where a reader is in a heat map: the step, and the row of values. */
+/** Cursor position in a heat map: the step, and the row of values. */
 export interface HeatPlace {
   readonly column: number;
   readonly row: number;
@@ -71,7 +71,7 @@ export function tallyHeat({ counts }: Pick<Heatmap, "counts">): {
   return { most: Math.max(0, ...counts.flat()), totals };
 }
 
-/** How strongly a cell is drawn, from 0 to 1: by the root, so that what is rare is still seen. */
+/** Intensity of a cell, from 0 to 1; the square root keeps rare values visible. */
 export function shadeOf(count: number, most: number): number {
   return count === 0 || most === 0 ? 0 : 0.15 + 0.85 * Math.sqrt(count / most);
 }

@@ -37,7 +37,7 @@ export function logRange(min: number | null, max: number | null): [number, numbe
   return [Number((lowest / ROOM).toPrecision(1)), highest * ROOM];
 }
 
-/** What is drawn over one axis of intensities: the roof everywhere, and a rate where a benchmark stands. */
+/** Curves over one axis of intensities: the roof everywhere, and a rate at each benchmark. */
 export interface RooflineCurve {
   readonly peakGflops: number;
   readonly peakGigabytesPerSecond: number;

@@ -6,10 +6,10 @@ import type { HardwareChange } from "../../words/history.ts";
 /** The percentiles that are drawn, as points name them; the API's default. */
 export const DRAWN_PERCENTILES = ["p50", "p95", "p99"] as const;
 
-/** Of what kind a change is for its reader. */
+/** Meaning of a change for the reader. */
 export type MarkTone = "worse" | "better";
 
-/** What a plot of a series marks; times in seconds, values in the series' unit. */
+/** Marks in the plot of a series; times in seconds, values in the series' unit. */
 export interface PlotMarks {
   /** Straight lines: the level before a change, the way to the next one where it took time, the level after. */
   readonly levels: readonly {

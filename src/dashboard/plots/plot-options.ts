@@ -11,7 +11,7 @@ const TIME_LABEL_PX = 96;
 /** Up to this many points each is marked, so that few do not vanish into a line. */
 const MARKED_POINTS = 60;
 
-/** Of the band's colour, as two digits more of it. */
+/** Alpha channel of the band's colour, as two hexadecimal digits. */
 export const BAND_ALPHA = "26";
 
 const DASHES: Record<(typeof DRAWN_PERCENTILES)[number], number[]> = { p50: [], p95: [6, 3], p99: [2, 3] };

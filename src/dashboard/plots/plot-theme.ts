@@ -4,11 +4,11 @@ import type uPlot from "uplot";
 export interface PlotTheme {
   readonly colour: (name: string) => string;
   readonly font: string;
-  /** What every axis has. */
+  /** Settings of every axis. */
   readonly axis: uPlot.Axis;
   /** An axis with a name, that takes up so much room. */
   readonly namedAxis: (label: string, sizePx: number) => uPlot.Axis;
-  /** As large as its element; told in our own words, and moved by nothing of uPlot's. */
+  /** As large as its element; our own legend and cursor replace uPlot's. */
   readonly frame: Pick<uPlot.Options, "width" | "height" | "legend" | "cursor">;
 }
 

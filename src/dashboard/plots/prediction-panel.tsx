@@ -55,7 +55,7 @@ function predictionOptions(element: HTMLElement, onHover: (index: number | null)
   };
 }
 
-/** Of the requests that were predicted to be in time, how many were; nothing where there were none. */
+/** Share of the requests predicted to be in time that were; empty if there were none. */
 export function PredictionPanel({ predictions }: { predictions: Resource<PredictionCalibration> }) {
   const items = predictions.value?.items ?? [];
   const [picked, setPicked] = useState<string | null>(null);

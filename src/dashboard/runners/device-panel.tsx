@@ -8,11 +8,11 @@ import { RooflinePlot } from "../plots/roofline-plot.tsx";
 
 interface DevicePanelProps {
   readonly devices: readonly Device[];
-  /** Where the latest benchmarks stand, each under the roofs of its own device. */
+  /** Latest benchmarks, each under the roofline of its own device. */
   readonly positions: readonly RooflinePosition[];
 }
 
-/** What a runner computes on, each with its roofs. */
+/** Devices of a runner, each with its roofline. */
 export function DevicePanel({ devices, positions }: DevicePanelProps) {
   return (
     <section class="panel" aria-labelledby="devices">

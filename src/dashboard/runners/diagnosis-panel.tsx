@@ -22,7 +22,7 @@ interface DiagnosisPanelProps {
 /** Asking costs the runner a report. */
 const DIAGNOSIS_GAP_MS = 5_000;
 
-/** How a runner is now: the checklist with what to change, what the watch found, and how it fits each profile. */
+/** State of a runner: the checklist with advice, findings of the watch, and its fit to each profile. */
 export function DiagnosisPanel({ client, subscribe, runner }: DiagnosisPanelProps) {
   const { id, profiles } = runner;
   const diagnosis = useResource(

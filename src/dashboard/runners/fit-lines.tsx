@@ -8,10 +8,10 @@ import { WordBadge } from "../ui/badges.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
 
-/** What is wanted of one thing, what was found, and whether that is enough. */
+/** One requirement, the value found, and whether it suffices. */
 interface OutcomeLine {
   readonly of: string;
-  /** What exactly it is, where there are several. */
+  /** Name of the subject, if there are several. */
   readonly subject: string | null;
   readonly wanted: string;
   readonly found: string;
@@ -60,7 +60,7 @@ const NAMES: Record<Target["target"], string> = {
   memoryBytes: "memory",
 };
 
-/** How far the placements of a runner reach the targets of a profile. */
+/** Distance of a runner's placements from the targets of a profile. */
 function TargetLines({ profile, targets }: { profile: string; targets: readonly Target[] }) {
   if (targets.length === 0)
     return <p class="muted">Nothing is measured here that its targets could be held against.</p>;
@@ -83,7 +83,7 @@ interface FitLinesProps {
   readonly fits: readonly ProfileFit[];
 }
 
-/** How a runner fits each hardware profile, line by line; opened, also how far its placements reach the targets. */
+/** Fit of a runner to each hardware profile, line by line; when opened, also its placements' targets. */
 export function FitLines({ client, runnerId, fits }: FitLinesProps) {
   return (
     <>

@@ -13,7 +13,7 @@ const STYLES = [
   ["muted", [4, 2]],
 ] as const;
 
-/** Of fewer points each is marked. */
+/** Charts with fewer points mark each of them. */
 const MARKED_POINTS = 4;
 
 /** The style of a line by its place. */

@@ -9,7 +9,7 @@ import { keepRecent, type LiveQuantity, readQuantities, SHOWN_S } from "./live-q
 import { DataTable } from "../ui/data-table.tsx";
 import { capitalise } from "../ui/panels.tsx";
 
-/** What the charts show, as figures. */
+/** The charts' values as a table. */
 function LiveTable({ quantities }: { quantities: readonly LiveQuantity[] }) {
   const rows = quantities.flatMap(({ name, format, lines }) =>
     lines.map((line) => ({ name, of: line.name, format, ...sumUp(line.values) })),
@@ -54,7 +54,7 @@ interface Live {
 
 const NOTHING: Live = { state: "connecting", reports: [] };
 
-/** Watches a runner for as long as the component stands: what it told in the last while. */
+/** Watches a runner while the component is mounted: its reports of the last `SHOWN_S` seconds. */
 function useLive(client: Client, id: string): Live {
   const [live, setLive] = useState(NOTHING);
   useEffect(() => {
@@ -93,7 +93,7 @@ const STATES: Record<Live["state"], readonly [Tone, string]> = {
   ended: ["bad", "cannot be watched"],
 };
 
-/** What a runner does, by the second while this is open. */
+/** Activity of a runner, second by second while this is open. */
 export function LivePanel({ client, id }: { client: Client; id: string }) {
   const { state, reports } = useLive(client, id);
   const quantities = useMemo(() => readQuantities(reports), [reports]);

@@ -1,9 +1,9 @@
 import type { LiveReport } from "../../protocol/fleet/health.ts";
 import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
 
-/** What the charts show. */
+/** Length of the charts' time axis. */
 export const SHOWN_S = 120;
-/** A runner that tells more often than it is asked to fills no memory. */
+/** Caps the memory for a runner that reports more often than asked. */
 const KEPT_REPORTS = 240;
 
 /** The reports of the last while up to a new one; those of a clock that was set back since are left out. */
@@ -22,21 +22,21 @@ export interface LiveQuantity {
   readonly format: (value: number) => string;
   /** The top of the axis where it is known; else it follows what is drawn. */
   readonly most: number | null;
-  /** As many values as there are reports; null where one did not tell. */
+  /** One value per report; null where a report has none. */
   readonly lines: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
 }
 
-type Told = Readonly<Record<string, number | null>>;
+type LineValues = Readonly<Record<string, number | null>>;
 
 const MS_PER_S = 1_000;
 
-/** What each report tells, by quantity and then by line. */
-const QUANTITIES: readonly (Omit<LiveQuantity, "lines"> & { readonly tell: (report: LiveReport) => Told })[] = [
+/** Values of each report, by quantity and then by line. */
+const QUANTITIES: readonly (Omit<LiveQuantity, "lines"> & { readonly read: (report: LiveReport) => LineValues })[] = [
   {
     name: "Utilisation",
     format: formatShare,
     most: 1,
-    tell: ({ devices, host }) => ({
+    read: ({ devices, host }) => ({
       ...byDevice(devices, ({ busyShare }) => busyShare),
       "all cores": host.busyShare,
     }),
@@ -45,47 +45,47 @@ const QUANTITIES: readonly (Omit<LiveQuantity, "lines"> & { readonly tell: (repo
     name: "Memory",
     format: formatBytes,
     most: null,
-    tell: ({ host }) => ({ "host, in use": host.memoryBytes - host.freeBytes, runner: host.ownRssBytes }),
+    read: ({ host }) => ({ "host, in use": host.memoryBytes - host.freeBytes, runner: host.ownRssBytes }),
   },
   {
     name: "Requests a second",
     format: (value) => formatMeasure(value, "/s"),
     most: null,
-    tell: ({ devices, spanMs }) =>
+    read: ({ devices, spanMs }) =>
       byDevice(devices, ({ requests }) => (spanMs > 0 ? (requests / spanMs) * MS_PER_S : null)),
   },
   {
     name: "Requests in flight",
     format: formatNumber,
     most: null,
-    tell: ({ devices }) => byDevice(devices, ({ waiting, computing = 0 }) => waiting + computing),
+    read: ({ devices }) => byDevice(devices, ({ waiting, computing = 0 }) => waiting + computing),
   },
   {
     name: "Queue, at its longest",
     format: formatNumber,
     most: null,
-    tell: ({ devices }) => byDevice(devices, ({ longestWaiting }) => longestWaiting),
+    read: ({ devices }) => byDevice(devices, ({ longestWaiting }) => longestWaiting),
   },
   {
     name: "Temperature",
     format: (value) => formatMeasure(value, "°C"),
     most: null,
-    tell: ({ sensors }) => bySensor(sensors, ({ temperatureC }) => temperatureC),
+    read: ({ sensors }) => bySensor(sensors, ({ temperatureC }) => temperatureC),
   },
   {
     name: "Clock",
     format: (value) => formatMeasure(value, "MHz"),
     most: null,
-    tell: ({ sensors }) => bySensor(sensors, ({ clockMhz }) => clockMhz),
+    read: ({ sensors }) => bySensor(sensors, ({ clockMhz }) => clockMhz),
   },
 ];
 
-/** All quantities over the reports. What no report tells is left out of the lines. */
+/** All quantities over the reports. Lines without any value are left out. */
 export function readQuantities(reports: readonly LiveReport[]): LiveQuantity[] {
-  return QUANTITIES.map(({ tell, ...quantity }) => {
-    const told = reports.map(tell);
-    const names = new Set(told.flatMap((each) => Object.keys(each).filter((name) => each[name] !== null)));
-    const lines = [...names].map((name) => ({ name, values: told.map((each) => each[name] ?? null) }));
+  return QUANTITIES.map(({ read, ...quantity }) => {
+    const reported = reports.map(read);
+    const names = new Set(reported.flatMap((each) => Object.keys(each).filter((name) => each[name] !== null)));
+    const lines = [...names].map((name) => ({ name, values: reported.map((each) => each[name] ?? null) }));
     return { ...quantity, lines };
   });
 }
@@ -93,13 +93,13 @@ export function readQuantities(reports: readonly LiveReport[]): LiveQuantity[] {
 function byDevice(
   devices: LiveReport["devices"],
   valueOf: (device: LiveReport["devices"][number]) => number | null,
-): Told {
+): LineValues {
   return Object.fromEntries(devices.map((device) => [device.deviceKey, valueOf(device)]));
 }
 
 function bySensor(
   sensors: LiveReport["sensors"],
   valueOf: (sensor: LiveReport["sensors"][number]) => number | null,
-): Told {
+): LineValues {
   return Object.fromEntries(sensors.map((sensor) => [sensor.of, valueOf(sensor)]));
 }

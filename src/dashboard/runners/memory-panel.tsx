@@ -5,7 +5,7 @@ import { Timestamp } from "../ui/timestamp.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
 import { DataTable } from "../ui/data-table.tsx";
 
-/** What lies where in a runner's memory, as it told when it was asked. */
+/** Contents of a runner's memory, as it reported them on request. */
 export function MemoryPanel({ memory }: { memory: Resource<RunnerMemory | null> }) {
   const { value } = memory;
   return (

@@ -14,7 +14,7 @@ interface RunnerActionsProps {
   readonly onRemove: () => void;
 }
 
-/** What an admin can do with a runner: hold it back, share it, give it another credential, remove it. */
+/** Actions of an admin on a runner: drain, share, rotate its credential, remove. */
 export function RunnerActions({
   client,
   runner: { id, name, state, shared, quarantine },
@@ -25,7 +25,7 @@ export function RunnerActions({
   const [credential, setCredential] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const keep = useRef<HTMLButtonElement>(null);
-  // The safe answer is under the finger of who pressed Enter twice.
+  // A second press of Enter hits the safe answer.
   useEffect(() => {
     if (isRemoving) keep.current?.focus();
   }, [isRemoving]);

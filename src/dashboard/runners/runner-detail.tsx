@@ -25,7 +25,7 @@ interface TunedPanelProps {
   readonly tunings: Resource<readonly StoredTuning[]>;
 }
 
-/** What searches found to be fastest on a runner's devices. */
+/** The fastest choices that searches found on a runner's devices. */
 function TunedPanel({ tunings }: TunedPanelProps) {
   const items = tunings.value ?? [];
   return (
@@ -88,7 +88,7 @@ export function RunnerDetail({ onChange, onRemove, ...rest }: RunnerDetailProps)
   );
 }
 
-/** What a runner does: by the second, its roofs, its memory, its tunings, and what is wrong with it. */
+/** Activity of a runner: live charts, rooflines, memory, tunings and its diagnosis. */
 function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "onChange" | "onRemove">) {
   const { id, capabilities } = runner;
   const isThere = isConnected(runner);
@@ -119,7 +119,7 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
     const value = past.value?.tunings.filter(({ fingerprint }) => own.has(fingerprintText(fingerprint))) ?? null;
     return { value, error: past.error, refresh: past.refresh };
   }, [past.value, past.error, past.refresh, capabilities]);
-  // What stands below appears at once, so that no part pushes another one down as it arrives.
+  // The parts below appear at once, so that none pushes another down as it arrives.
   const isReady = (memory.value !== null || memory.error !== null || !isThere) && (past.value ?? past.error) !== null;
   return (
     <>

@@ -9,7 +9,7 @@ import { DataTable } from "../ui/data-table.tsx";
 
 interface RunnerTableProps {
   readonly runners: readonly Runner[];
-  /** How they are, by id, as far as they said. */
+  /** Diagnoses by runner id, as far as they arrived. */
   readonly diagnoses: ReadonlyMap<string, Diagnosis>;
   /** Id of the runner that is shown below. */
   readonly shown: string | null;

@@ -15,8 +15,8 @@ import { RunnerTable } from "./runner-table.tsx";
 const ASKED_RUNNERS = 50;
 
 /**
- * How each connected runner is, by its id, all asked at the same time; one that does not say is left out. Those of
- * other projects tell their owners alone.
+ * Diagnosis of each connected runner by its id, all asked in parallel; one without a reply is left out. Runners of
+ * other projects answer their owners only.
  */
 async function readDiagnoses(client: Client, signal: AbortSignal): Promise<ReadonlyMap<string, Diagnosis>> {
   const { items } = await client.call(runnerEndpoints.listRunners, { signal });

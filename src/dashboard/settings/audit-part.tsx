@@ -9,7 +9,7 @@ import { DataTable } from "../ui/data-table.tsx";
 
 const SHOWN = 100;
 
-/** What administrators of the project did, the latest first. */
+/** Actions of the project's administrators, the latest first. */
 export function AuditPart({ client, administers }: PartProps) {
   const acts = useResource(
     useCallback(

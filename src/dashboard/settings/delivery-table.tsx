@@ -16,7 +16,7 @@ const STATES: Record<Delivery["state"], readonly [Tone, string]> = {
   "given-up": ["bad", "given up"],
 };
 
-/** What was sent to a webhook, read once it is asked for. */
+/** Deliveries to a webhook, read on request. */
 export function DeliveryTable({ client, id }: { client: Client; id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

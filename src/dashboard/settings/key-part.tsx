@@ -20,7 +20,7 @@ const SCOPES: Record<Scope, string> = {
   admin: "admin: all of these, and keys, runners and models",
 };
 
-/** API keys: who has one, what it may do, how to give it another secret, and how to take it away. */
+/** API keys: owner and scopes, with rotation and revocation. */
 export function KeyPart({ client, administers, operates }: PartProps) {
   const keys = useResource(
     useCallback(

@@ -16,13 +16,13 @@ export function LacksAdmin({ what }: { what: string }) {
   );
 }
 
-/** What every part of the settings is given. */
+/** Props of every part of the settings. */
 export interface PartProps {
   readonly client: Client;
   readonly subscribe: Subscribe;
   /** Whether the key of the page has the `admin` scope. */
   readonly administers: boolean;
-  /** Whether it is the operator's, who looks after the other projects. */
+  /** Whether it is the operator's, who manages the other projects. */
   readonly operates: boolean;
 }
 
@@ -52,7 +52,7 @@ export function SecretNote({ title, secret, onClose }: SecretNoteProps) {
 /** One thing that is edited: null is a new one. */
 type Edited<Item> = { readonly item: Item | null };
 
-/** How a form goes away. */
+/** Ways to close a form. */
 export interface Closing {
   readonly onDone: () => void;
   readonly onCancel: () => void;
@@ -64,19 +64,19 @@ interface PartShellProps<Item> {
   /** One of them, such as `profile`. */
   readonly noun: string;
   readonly items: Resource<readonly Item[]>;
-  /** What these are, and what they do. */
+  /** Explanation of the listed things and their purpose. */
   readonly explanation: ComponentChildren;
   /** Why nothing can be changed here; null where it can be tried. */
   readonly refusal: ComponentChildren | null;
   readonly nameOf: (item: Item) => string;
   /** No two have the same. */
   readonly keyOf: (item: Item) => string;
-  /** What to do next where there is none. */
+  /** Next step if the list is empty. */
   readonly empty: ComponentChildren;
   readonly form: (item: Item | null, closing: Closing) => ComponentChildren;
   readonly table: (actions: (item: Item) => ComponentChildren) => ComponentChildren;
   readonly remove: (item: Item) => Promise<unknown>;
-  /** Whether this one may be changed; absent: each. */
+  /** Whether this item may be changed; absent: every item. */
   readonly isOwn?: (item: Item) => boolean;
   readonly canEdit?: boolean;
 }
@@ -90,7 +90,7 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
   const list = useRef<HTMLDivElement>(null);
   const close = () => {
     setEdited(null);
-    // What had the focus goes away.
+    // The focused element is about to disappear.
     list.current?.focus({ preventScroll: true });
   };
   const done = () => {
@@ -148,5 +148,5 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
   );
 }
 
-/** For a panel of which nothing is read. */
+/** Resource of a panel that reads nothing. */
 export const NOTHING_READ = { value: null, error: null, refresh: () => undefined };

@@ -29,7 +29,7 @@ interface ProfileFormProps extends Closing {
   readonly work: (body: ProfileInput) => Promise<unknown>;
 }
 
-/** The fields of a profile. What is left empty is not asked for. */
+/** The fields of a profile. Empty fields set no requirement. */
 export function ProfileForm({ profile, work, onDone, onCancel }: ProfileFormProps) {
   const send = async (body: Record<string, unknown>) => {
     await work(body as ProfileInput);

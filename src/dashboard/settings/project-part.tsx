@@ -12,7 +12,7 @@ import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
-/** The tenants, for the operator: who has a project, a new one, and how to close one. */
+/** The tenants, for the operator: list, create and close projects. */
 export function ProjectPart({ client }: PartProps) {
   const projects = useResource(
     useCallback(

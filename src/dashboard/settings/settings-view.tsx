@@ -37,10 +37,10 @@ export function SettingsView({ client, subscribe, address }: ViewProps) {
       async (signal: AbortSignal) => {
         try {
           const { items } = await client.call(keyEndpoints.listKeys, { query: { limit: 1 }, signal });
-          // Who has a key of another project finds it there; the operator may have none but the first secret.
+          // The owner of another project's key finds it in the list; the operator may have only the first secret.
           return { administers: true, operates: (items[0]?.project ?? MAIN_PROJECT) === MAIN_PROJECT };
         } catch (error) {
-          // A key does not know its own scopes: what it is refused tells.
+          // A key does not know its own scopes; the refusal shows them.
           if (error instanceof ProblemError && error.problem.code === "forbidden") {
             return { administers: false, operates: false };
           }

@@ -17,7 +17,7 @@ const DIRECTIONS = [
   ["improvement", "improvements alone"],
 ] as const;
 
-/** Who is told of alerts. */
+/** Webhooks that receive alerts. */
 export function WebhookPart({ client, administers }: PartProps) {
   const webhooks = useResource(
     useCallback(

@@ -34,7 +34,7 @@ export function MarkedName({ name, software }: { name: string; software: boolean
   );
 }
 
-/** The devices of a runner by kind and name; null before it told of them. */
+/** The devices of a runner by kind and name; null before its first report. */
 export function DeviceNames({ devices }: { devices: readonly Device[] | null }) {
   if (devices === null) return <span class="muted">not known yet</span>;
   return (

@@ -5,7 +5,7 @@ import type { Endpoint } from "../../protocol/endpoint.ts";
 import type { Writer } from "./hooks/use-writer.ts";
 
 interface ConfirmButtonProps {
-  /** What is done to what, such as `Revoke the key ci`. */
+  /** Action and object, such as `Revoke the key ci`. */
   readonly label: string;
   readonly work: () => Promise<unknown>;
   readonly onDone: () => void;
@@ -65,7 +65,7 @@ interface DownloadButtonProps {
   readonly client: Client;
   readonly endpoint: Endpoint;
   readonly id: string;
-  /** What the file is called on the reader's disk. */
+  /** File name on the reader's disk. */
   readonly fileName: string;
   readonly children: string;
 }
@@ -126,7 +126,7 @@ export function WriteButton({ writer, label, work, onDone, children }: WriteButt
 interface ShowButtonProps {
   readonly isShown: boolean;
   readonly onShow: () => void;
-  /** What is shown, to those who hear the page. */
+  /** Name of the shown content, for screen readers. */
   readonly what: string;
 }
 

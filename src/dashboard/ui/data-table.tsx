@@ -6,9 +6,9 @@ export interface Column<Row> {
   readonly cell: (row: Row, index: number) => ComponentChildren;
   /** Smaller, beneath the cell's own content; nothing where it gives nothing. */
   readonly note?: (row: Row, index: number) => ComponentChildren;
-  /** What narrow screens show instead of the heading. */
+  /** Text on narrow screens instead of the heading. */
   readonly label?: string;
-  /** Whether the heading is for those alone who hear the page. */
+  /** Whether only screen readers get the heading. */
   readonly hidesName?: boolean;
   /** Whether its cells name their rows. */
   readonly head?: boolean;
@@ -22,7 +22,7 @@ interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row, index: number) => Key;
   readonly class?: string;
-  /** For those who hear the page; `showsCaption` shows it to all. */
+  /** Caption for screen readers; `showsCaption` shows it to everyone. */
   readonly caption?: string;
   readonly showsCaption?: boolean;
   readonly isCurrent?: (row: Row) => boolean;

@@ -20,7 +20,7 @@ export function JobProblem({ problem }: Pick<Job, "problem">) {
   );
 }
 
-/** How a job that judges something ended, or how far it is. */
+/** Verdict of a job that judges something, or its progress. */
 export function JudgedState({ job }: { job: JobSummary }) {
   const { state, progress, problem } = job;
   return (
@@ -32,7 +32,7 @@ export function JudgedState({ job }: { job: JobSummary }) {
   );
 }
 
-/** How far a job is: a bar, its phase and the counts. */
+/** Progress of a job: a bar, its phase and the counts. */
 export function ProgressLine({ progress }: { progress: JobProgress }) {
   const { phase, done, total } = progress;
   return (
@@ -66,11 +66,11 @@ function useJobProgress(client: Client, job: JobSummary, follow: boolean): JobPr
 interface JobStateProps {
   readonly client: Client;
   readonly job: JobSummary;
-  /** Whether to follow its progress as it happens. */
+  /** Whether to follow its progress live. */
   readonly follow: boolean;
 }
 
-/** How far a job is, or how it ended. */
+/** Progress of a job, or its outcome. */
 function JobState({ client, job, follow }: JobStateProps) {
   const progress = useJobProgress(client, job, follow);
   return (
@@ -82,7 +82,7 @@ function JobState({ client, job, follow }: JobStateProps) {
   );
 }
 
-/** What a job is about: its kind, its subject, what is asked for, and its place under the roofs. */
+/** Subject of a job: its kind, name, settings, and its position under the roofline. */
 function JobSubject({ job: { id, spec, roofline }, names }: { job: JobSummary; names: JobNames }) {
   return (
     <>

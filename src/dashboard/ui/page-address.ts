@@ -14,7 +14,7 @@ export const VIEWS = [
 ] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What is picked on the page, as far as it is not what follows from the data. */
+/** Selection on the page, as far as it differs from the default for the data. */
 export interface PageAddress {
   readonly view: View;
   /** Id of the series that is shown. */
@@ -28,7 +28,7 @@ export interface PageAddress {
   readonly state?: string;
   /** Jobs of this kind alone. */
   readonly kind?: string;
-  /** Where a list goes on, as the API gave it; absent: at its beginning. */
+  /** Cursor of the next page from the API; absent for the first one. */
   readonly cursor?: string;
   /** Id of the alert whose evidence is open. */
   readonly alert?: string;
@@ -50,11 +50,11 @@ export interface PageAddress {
   readonly tuning?: string;
   /** Variant and axes of a landscape: `register-tiled,lanesN,lanesM`. */
   readonly axes?: string;
-  /** What is shown of every point of a series: two instants with a slash between. */
+  /** Shown span of a series' points: two instants with a slash between. */
   readonly span?: string;
   /** Entrant, episode and step of a replay, as in `0.2.137`. */
   readonly replay?: string;
-  /** Which part of a view is open, where it has several. */
+  /** Open part of a view that has several. */
   readonly part?: string;
 }
 

@@ -87,7 +87,7 @@ interface PanelProps {
   readonly title: string;
   /** Beside the title: a count, controls. */
   readonly aside?: ComponentChildren;
-  /** What the panel is made of; when reading it fails, that is said here. */
+  /** Resource behind the panel; the panel shows its read errors. */
   readonly resource: Resource<unknown>;
   readonly children: ComponentChildren;
 }

@@ -4,10 +4,10 @@ import type { Subscribe } from "./hooks/use-feed.ts";
 import type { Writer } from "./hooks/use-writer.ts";
 import { type PageAddress, readAddress, writeAddress } from "./page-address.ts";
 
-/** What is picked: undefined takes a pick back. */
+/** Changes of the selection: undefined clears a pick. */
 type AddressChange = { readonly [Name in keyof PageAddress]?: PageAddress[Name] | undefined };
 
-/** What is picked on the page, which stands in the address bar so that it can be shared. */
+/** Selection on the page, kept in the address bar so that it can be shared. */
 export function useAddress(): readonly [PageAddress, (change: AddressChange) => void] {
   const [address, setAddress] = useState(() => readAddress(location.hash));
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useAddress(): readonly [PageAddress, (change: AddressChange) => 
   return [address, change];
 }
 
-/** What every view of the page is given. */
+/** Props of every view. */
 export interface ViewProps {
   readonly client: Client;
   readonly subscribe: Subscribe;

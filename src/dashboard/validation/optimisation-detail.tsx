@@ -22,7 +22,7 @@ interface OptimisationDetailProps {
   readonly result: OptimisationResult;
 }
 
-/** What an optimisation found: the best beside the default, or what comes nearest and why it is not enough. */
+/** Result of an optimisation: the best beside the default, or the nearest miss and its cause. */
 export function OptimisationDetail({ client, runId, result }: OptimisationDetailProps) {
   const { trials, targets, applied, infeasible } = result;
   const shown = trials[result.best ?? infeasible?.nearest ?? -1];

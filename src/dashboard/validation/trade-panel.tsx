@@ -55,7 +55,7 @@ function describeSafe({ rows, budgetBytes, of, measured }: NonNullable<Placement
   return `${rows} within ${formatBytes(budgetBytes)}, ${whose}${measured ? "" : "; so many were never run"}`;
 }
 
-/** Jobs tell of themselves often; only calibrations change what is shown here. */
+/** Jobs send events often; only calibrations change this panel. */
 const TRADE_GAP_MS = 2_000;
 
 interface TradePanelProps {
@@ -63,7 +63,7 @@ interface TradePanelProps {
   readonly subscribe: Subscribe;
 }
 
-/** What the variants of a model gain and lose, and the batch sizes of one of them; nothing where none is uploaded. */
+/** Gains and losses of a model's variants, and the batch sizes of one of them; empty without an uploaded model. */
 export function TradePanel({ client, subscribe }: TradePanelProps) {
   const models = useResource(
     useCallback(

@@ -46,7 +46,7 @@ interface ValidationDetailProps {
   readonly result: ValidationResult;
 }
 
-/** What a validation found: each requirement, each scenario, and the curve of each server. */
+/** Result of a validation: each requirement, each scenario, and the curve of each server. */
 export function ValidationDetail({ client, runId, result }: ValidationDetailProps) {
   const { verdicts, scenarios } = result;
   return (

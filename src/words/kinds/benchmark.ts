@@ -45,7 +45,7 @@ function placeUnderRoof(roofline: NonNullable<ResultOf<"benchmark">["roofline"]>
   return roofline.shareOfRoof === null || roofline.roof === null ? text : { share: roofline.shareOfRoof, text };
 }
 
-/** What was compared with the reference before anything was timed. */
+/** Result of the comparison with the reference, which precedes all timing. */
 export function describeCorrectness({
   checkedElements,
   maxRelativeError,

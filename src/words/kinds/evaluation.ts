@@ -80,7 +80,7 @@ export function describeCauses(
   return counts.flatMap(([count, cause]) => (count === 0 ? [] : [`${cause}: ${number(count)}`])).join(", ") || "–";
 }
 
-/** How fast the episodes went, in how many parts, and how they were checked before. */
+/** Speed of the episodes, number of parts, and their check beforehand. */
 export function describeRollout(
   { throughput, waves, proof }: ResultOf<"evaluation">,
   numbers: Numbers,

@@ -21,7 +21,7 @@ export const evolution: KindWords<"evolution"> = {
   again: (spec) => ({ ...spec, pool: spec.pool.name }),
 };
 
-/** Where a pool lay while it was worked on. */
+/** Memory tier of a pool during the work. */
 export function describePool({ tier, freeShare }: ResultOf<"evolution">["place"]): string {
   return `in memory of the ${tier === "gpu" ? "GPU" : "host"}, ${formatShare(freeShare)} of it free`;
 }

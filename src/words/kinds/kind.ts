@@ -10,7 +10,7 @@ import type { Tone } from "../tone.ts";
 export type SpecOf<Kind extends JobKind> = Extract<JobSpec, { kind: Kind }>;
 export type ResultOf<Kind extends JobKind> = Extract<JobResult, { kind: Kind }>;
 
-/** How one reader's figures, sizes and requirements are written. */
+/** Formats for figures, sizes and requirements, for one kind of reader. */
 export interface Figures extends Numbers {
   readonly sizes: (sizes: Readonly<Record<string, number | string>>) => string;
   readonly requirement: (requirement: Requirement) => string;
@@ -46,7 +46,7 @@ export interface ResultWords {
   readonly facts: readonly Fact[];
 }
 
-/** Where the page shows more of a result. */
+/** Link to the part of the page that shows more of a result. */
 export interface ResultLink {
   readonly text: string;
   readonly address: {
@@ -68,14 +68,14 @@ export interface EndedJob<Kind extends JobKind> extends Pick<Job, "id" | "runner
 
 export type Verdict = NonNullable<JobSummary["verdict"]>;
 
-/** What people read of one kind of job. */
+/** Texts about one kind of job. */
 export interface KindWords<Kind extends JobKind> {
   readonly kind: Kind;
-  /** What a job is about: a kernel, a model, an environment. */
+  /** Subject of a job: a kernel, a model, an environment. */
   readonly name: (spec: SpecOf<Kind>, names: JobNames) => string;
-  /** How it is asked to go about it, in few words each. */
+  /** Settings of the job, a few words each. */
   readonly parts: (spec: SpecOf<Kind>, figures: Figures) => readonly (string | undefined)[];
-  /** What a result has to reach, of kinds that judge. */
+  /** Requirements on the result, for kinds with a verdict. */
   readonly wanted?: (spec: SpecOf<Kind>, figures: Figures) => string;
   readonly result: (result: ResultOf<Kind>, figures: Figures) => ResultWords;
   /** Absent: a result of this kind is no verdict. */

@@ -60,7 +60,7 @@ export const optimisation: KindWords<"optimisation"> = {
   again: ({ modelVersionId: _version, standing: _standing, fidelities: _shares, ...asked }) => asked,
 };
 
-/** How much of the space was tried. */
+/** Share of the space that was tried. */
 export function describeTried({
   trials,
   candidates,
@@ -71,7 +71,7 @@ export function describeTried({
   return `${trials.length} of ${candidates} configurations in ${formatDuration(spentMs)}${cut}`;
 }
 
-/** Where a trial stands among the others. */
+/** Rank of a trial among the others. */
 export function describeStanding(
   { best, default: own, infeasible, pareto, trials }: ResultOf<"optimisation">,
   index: number,

@@ -47,17 +47,17 @@ function wordsOf({ kind }: JobSpec | JobResult): KindWords<JobKind> {
 /** The page's figures. */
 export const PAGE_FIGURES: Figures = { ...PAGE_NUMBERS, sizes: describeSizes, requirement: describeRequirement };
 
-/** What a job is about. Versions of models are named where their names are known. */
+/** Subject of a job. Model versions are named if their names are known. */
 export function nameSpec(spec: JobSpec, names: JobNames): string {
   return wordsOf(spec).name(spec, names);
 }
 
-/** How a job is asked to go about it, in few words. */
+/** Settings of a job, in few words. */
 export function describeSpec(spec: JobSpec, figures: Figures = PAGE_FIGURES): string {
   return [...wordsOf(spec).parts(spec, figures), spec.label].filter(Boolean).join(" · ");
 }
 
-/** What a job that judges holds its result against. */
+/** Requirements of a job with a verdict. */
 export function describeWanted(spec: JobSpec, figures: Figures = PAGE_FIGURES): string {
   return wordsOf(spec).wanted?.(spec, figures) ?? "";
 }
@@ -74,7 +74,7 @@ export function verdictOf({ spec, result }: Pick<Job, "spec" | "result">): Verdi
   return result === null ? "pass" : (wordsOf(result).verdict?.(result, spec) ?? "pass");
 }
 
-/** How a job ended, or how far it is; one that judged something by its verdict. */
+/** Outcome of a job, or its progress; the verdict for a kind that has one. */
 export function judgeJob({
   state,
   verdict,
@@ -85,7 +85,7 @@ export function judgeJob({
   return verdict === null ? ["good", "done"] : (wordsOf(spec).outcomes ?? OUTCOMES)[verdict];
 }
 
-/** Where the page shows more of a job's result; nothing of one that has none. */
+/** Links to more of a job's result; empty for a job without a result. */
 export function listResultLinks(
   { id, spec, runId, runnerId, result }: Pick<Job, "id" | "spec" | "runId" | "runnerId" | "result">,
   names: JobNames,

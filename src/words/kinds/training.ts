@@ -34,7 +34,7 @@ export const training: KindWords<"training"> = {
   again: ({ archiveFile: _file, ...asked }) => asked,
 };
 
-/** How good the best policy is, when it was, and how fast that went. */
+/** Score of the best policy, when it was reached, and the speed of the training. */
 export function describeOutcome(
   { best, solvedAtGeneration, resumedFrom, throughput }: ResultOf<"training">,
   numbers: Numbers,

@@ -34,7 +34,7 @@ export const tuning: KindWords<"tuning"> = {
   again: (spec) => spec,
 };
 
-/** How many times faster the best is than the default, with an interval where runs allow one. */
+/** Speed-up of the best choice over the default, with an interval if there are enough runs. */
 export function describeGain({ gain }: Pick<StoredTuning, "gain">, { number }: Numbers = PAGE_NUMBERS): string {
   if (gain === null) return "the default does not run here";
   if (gain.ratio <= 1) return "no: the default stays";
@@ -42,12 +42,12 @@ export function describeGain({ gain }: Pick<StoredTuning, "gain">, { number }: N
   return `${number(gain.ratio)} ×${range}`;
 }
 
-/** What the search cost. */
+/** Cost of the search. */
 export function describeSearch({ spentMs, complete }: Pick<StoredTuning, "spentMs" | "complete">): string {
   return `in ${formatDuration(spentMs)}${complete ? "" : ", cut short"}`;
 }
 
-/** How each outcome of a trial is shown. */
+/** Badge of each outcome of a trial. */
 export const TRIAL_OUTCOMES: Record<TuningTrial["outcome"], readonly [Tone, string]> = {
   timed: ["good", "timed"],
   "too-slow": ["quiet", "too slow"],

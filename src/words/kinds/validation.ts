@@ -49,7 +49,7 @@ export const validation: KindWords<"validation"> = {
   again: ({ requirementSet: _set, modelVersionId: _version, placementId: _place, fidelity: _share, ...asked }) => asked,
 };
 
-/** What was served: its settings, its start, its memory, its file and its fidelity. */
+/** Details of the served model: settings, start, memory, file and fidelity. */
 export function describeServing(
   { place: { configuration }, startup, memory, artifactBytes, fidelity }: ResultOf<"validation">,
   { measure, bytes }: Numbers,
@@ -91,7 +91,7 @@ function describeScenario(result: ScenarioResult, figures: Figures): Fact[] {
   ];
 }
 
-/** Of a scenario that MLPerf would run for longer. */
+/** Note on a scenario that MLPerf would run for longer. */
 export const SHORT = "shorter than MLPerf's full length";
 
 /** The highest rate of a server that keeps its bound; of the others what was answered. */

@@ -1,7 +1,7 @@
 import type { Series } from "../../../protocol/history/series.ts";
 import { nameSubject } from "../../../words/history.ts";
 
-/** What a reader picked so far; what is not picked follows from what there is. */
+/** The reader's choices so far; the data decide the rest. */
 export interface SeriesPick {
   readonly subject?: string;
   readonly metric?: string;

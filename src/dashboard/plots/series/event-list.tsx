@@ -14,7 +14,7 @@ const SHAPES: Record<EventKind, string> = {
   hardware: "M6 0v3M6 5v3M6 10v2",
 };
 
-/** The sign that a plot has for what happened; the words beside it tell the same. */
+/** A plot's sign for an event; the text beside it says the same. */
 export function EventSign({ kind, tone }: { kind: EventKind; tone: string }) {
   return (
     <svg class={`event-sign ${kind} ${tone}`} viewBox="0 0 12 12" aria-hidden="true">
@@ -32,7 +32,7 @@ interface EventListProps {
   readonly onShow?: ((id: string) => void) | undefined;
 }
 
-/** What the plot marks, in words and newest first: its legend, and the same for those who cannot see it. */
+/** Marks of the plot in words, newest first: its legend, also for screen readers. */
 export function EventList({ history: { happened, hardwareChanges, series }, onShow }: EventListProps) {
   const changes = happened.changes.toReversed();
   const lastSpike = happened.spikes.at(-1);

@@ -15,7 +15,7 @@ import { DataTable } from "../../ui/data-table.tsx";
 const TABLE_ROWS = 12;
 const ROWS = 32;
 
-/** How often which values were measured over time: shows two levels side by side where percentiles show one. */
+/** Histogram of the values over time: shows two modes side by side where percentiles show one. */
 export function HeatMap({ client, series, window }: { client: Client; series: Series; window: TimeWindow }) {
   const { id } = series;
   const heat = useResource(

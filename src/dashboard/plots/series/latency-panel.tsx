@@ -19,7 +19,7 @@ interface LatencyPanelProps extends ViewProps {
   readonly series: Resource<readonly Series[]>;
   /** Hears which series is shown. */
   readonly onShow?: (series: Series) => void;
-  /** Whether all is shown that is known of the series. */
+  /** Whether to show all details of the series. */
   readonly inDepth?: boolean;
 }
 

@@ -26,7 +26,7 @@ interface NoiseFactsProps {
   readonly lastPointAt: string | null;
 }
 
-/** How noisy a series is, what it could show, and how many runs a change of a chosen size would need. */
+/** Noise of a series, its smallest detectable change, and the runs that a change of a chosen size needs. */
 function NoiseFacts({ client, id, lastPointAt }: NoiseFactsProps) {
   const [percent, setPercent] = useState(USUAL_CHANGE_PERCENT);
   const noise = useResource(
@@ -92,7 +92,7 @@ interface SeriesFactsProps {
   readonly onMute: () => void;
 }
 
-/** Where a series' figures come from (device, clock, configuration), how noisy they are, and whether it alerts. */
+/** Origin of a series' figures (device, clock, configuration), their noise, and whether the series alerts. */
 export function SeriesFacts({ client, series, window, writer, onMute }: SeriesFactsProps) {
   const { fingerprint, configuration } = series;
   const settings = Object.entries(configuration).map(([name, value]) => `${name} ${value}`);

@@ -9,7 +9,7 @@ import { findHardwareChanges, type HardwareChange } from "../../../words/history
 /** Series of other hardware that are looked up for what their hardware is. */
 const OTHERS_READ = 100;
 
-/** What happened to a series. */
+/** Events of a series. */
 interface Happened {
   readonly happened: ChangesReply;
   readonly hardwareChanges: readonly HardwareChange[];
@@ -18,7 +18,7 @@ interface Happened {
 /** The points of a series in a window, and what happened to it. */
 export interface SeriesHistory extends PointsReply, Happened {}
 
-/** Which part of a series to read; without a step the points as measured. */
+/** Part of a series to read; without a step, the points as measured. */
 export interface HistorySpan {
   readonly spanMs: number;
   /** Absent: now. */
@@ -67,7 +67,7 @@ export async function readHappened(
   const hardwareChanges = findHardwareChanges(happened.hardware, series, fingerprints).filter(
     ({ at }) => at >= from && (to === undefined || at < to),
   );
-  // What later points took back is no change any more.
+  // Later points withdrew these changes.
   const changes = happened.changes.filter(({ withdrawnAt }) => withdrawnAt === null);
   return { happened: { ...happened, changes }, hardwareChanges };
 }

@@ -3,7 +3,7 @@ import type { SeriesChoice, SeriesPick } from "./choose-series.ts";
 import { plainOptions } from "../../../words/form-fields.ts";
 import { Picker } from "../../ui/forms/picker.tsx";
 
-/** What a choice makes of the pick before it, which may be too fresh to be drawn yet. */
+/** Update of the pick; the pick before it may not be rendered yet. */
 type PickChange = (before: SeriesPick) => SeriesPick;
 
 /** Chooses a series by subject, then metric, then, where several remain, device and configuration. */

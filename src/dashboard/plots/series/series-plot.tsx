@@ -17,7 +17,7 @@ import { DataTable } from "../../ui/data-table.tsx";
 
 const ROWS = 10;
 
-/** The latest points as numbers, for those who cannot see the plot or want to copy them. */
+/** The latest points as numbers, for screen readers and for copying. */
 function PointTable({ series, points }: { series: Pick<Series, "unit">; points: readonly HistoryPoint[] }) {
   return (
     <details>

@@ -1,4 +1,4 @@
-/** How far back a plot looks, and the step its points are merged by. */
+/** Length of a plot's window, and the step by which points are merged. */
 export interface TimeWindow {
   readonly name: string;
   readonly spanMs: number;

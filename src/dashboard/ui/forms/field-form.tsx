@@ -6,17 +6,17 @@ import { Field, FieldErrors } from "./field.tsx";
 import { placeErrors, readForm } from "./read-form.ts";
 
 interface FieldFormProps {
-  /** What the form is for, to those who hear the page. */
+  /** Purpose of the form, for screen readers. */
   readonly label: string;
   /** Words of the button. */
   readonly submit: string;
   /** Sends what was filled in; what it throws is shown at the fields that it names. */
   readonly work: (body: Record<string, unknown>) => Promise<unknown>;
-  /** Of a form that was asked for: it takes the focus, and can be left. */
+  /** Present in a form that was opened on request: it takes the focus and can be closed. */
   readonly onCancel?: () => void;
   /** In the order in which they stand. */
   readonly fields: readonly FormField[];
-  /** What was picked in a field of several options. */
+  /** Reports the option picked in a field. */
   readonly onPick?: (pointer: string, value: string) => void;
   /** Below the fields. */
   readonly children?: ComponentChildren;
@@ -77,7 +77,7 @@ export function FieldForm({ label, submit, work, onCancel, fields, onPick, child
 
 interface Failure {
   readonly byField: ReadonlyMap<string, string>;
-  /** What no field of the form stands for. */
+  /** Errors that belong to no field of the form. */
   readonly detail: string;
 }
 

@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useId } from "preact/hooks";
 import type { FormField } from "../../../words/form-fields.ts";
 
-/** What is wrong with the fields of the form around, by the pointers that name them. */
+/** Errors of the enclosing form's fields, by JSON pointer. */
 export const FieldErrors = createContext<ReadonlyMap<string, string>>(new Map());
 
 type Named = Exclude<FormField, { heading: string }>;

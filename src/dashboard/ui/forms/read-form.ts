@@ -1,8 +1,8 @@
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 
-/** What a problem says of each field of a form, and of what is none of them. */
+/** Errors of a problem, sorted by field; the rest belongs to no field. */
 export interface PlacedErrors {
-  /** By the pointer that names the field. */
+  /** Messages by the field's JSON pointer. */
   readonly byField: ReadonlyMap<string, string>;
   readonly others: readonly FieldError[];
 }
@@ -23,9 +23,9 @@ export function placeErrors(errors: readonly FieldError[], fields: readonly stri
 type Body = Record<string, unknown>;
 
 /**
- * The JSON body that a form stands for: each control is named by the JSON pointer of its field, such as
- * `#/targets/latencyMs`. What is empty is left out, but for text and lists that are required. Numbers are multiplied by
- * `data-factor`, to a whole number; `data-list` parts text at commas; `data-json` is a value as JSON; boxes make a list of those ticked.
+ * The JSON body of a form. Each control's name is the JSON pointer of its field, such as `#/targets/latencyMs`. Empty
+ * values are left out, except required texts and lists. `data-factor` scales numbers to whole ones, `data-list` splits
+ * text at commas, and `data-json` marks a JSON value. Boxes become a list of the ticked ones.
  */
 export function readForm(form: HTMLFormElement): Body {
   const body: Body = {};

@@ -7,10 +7,10 @@ import { FeedEvent } from "../../../protocol/service/service-state.ts";
 /** The edge says something every 15 s; after three silent periods the connection is taken for dead. */
 const SILENCE_MS = 45_000;
 
-/** How the page hears of changes; `stopped` when trying again would not help. */
+/** State of the event stream; `stopped` if a retry would not help. */
 export type FeedState = StreamState | "stopped";
 
-/** What to read again: what an event names, or everything after a connection was (re)made. */
+/** Subject to read again: the type of an event, or everything after a (re)connection. */
 export type Change = FeedEvent["type"] | "everything";
 
 /** Calls a listener at each change until what it returns is called. */
@@ -46,7 +46,7 @@ export function useFeed(client: Client): { readonly state: FeedState; readonly s
   return { state, subscribe };
 }
 
-/** Reads something again when the feed tells of such a change. */
+/** Reads something again when the feed reports such a change. */
 export function useRefreshOn(subscribe: Subscribe, kind: FeedEvent["type"], refresh: () => void): void {
   useEffect(
     () => subscribe((change) => (change === "everything" || change === kind ? refresh() : undefined)),

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Which colours the reader prefers, followed as it changes. */
+/** The reader's preferred colour scheme, updated when it changes. */
 export function useColourScheme(): "light" | "dark" {
   const [isDark, setDark] = useState(dark.matches);
   useEffect(() => {

@@ -6,13 +6,15 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 export interface Writer {
   /** Why nothing can be changed with this key; null while nothing speaks against it. */
   readonly refusal: string | null;
-  /** What went wrong the last time; null when nothing did. */
+  /** Message of the last failure; null if there was none. */
   readonly failure: string | null;
-  /** Whether the work was done. */
+  /** Runs the work; true if it succeeded. */
   readonly write: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-/** A key does not know its own scopes: the edge's first refusal tells. `scope` is what the work needs. */
+/**
+ * A key does not know its own scopes, so the edge's first refusal shows them. `scope` is the one that the work needs.
+ */
 export function useWriter(scope: Scope = "submit"): Writer {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -36,7 +38,7 @@ export function useWriter(scope: Scope = "submit"): Writer {
   return { refusal, failure, write };
 }
 
-/** Another refusal is about one thing, such as what belongs to somebody else, and says so itself. */
+/** Other refusals concern a single thing, such as another owner's, and explain themselves. */
 function lacksScope({ problem: { code, errors = [] } }: ProblemError): boolean {
   return code === "forbidden" && errors.some(({ pointer }) => pointer === "header/authorization");
 }
