@@ -6,7 +6,7 @@ import { type ProjectEnv, runnerLink } from "../config.ts";
 import { diagnose } from "./diagnosis/diagnose.ts";
 import { mustOwnRunner } from "./runner-rights.ts";
 
-/** Asks the runner itself: what it had an interval ago would be no help with what is wrong now. */
+/** Memory report from the runner itself: a cached one does not show a present problem. */
 export async function readMemory(env: ProjectEnv, id: string): Promise<RunnerMemory> {
   await mustOwnRunner(env, id);
   // An object that was restarted or moved rejects its calls.
@@ -18,7 +18,7 @@ export async function readMemory(env: ProjectEnv, id: string): Promise<RunnerMem
   return { runnerId: id, reportedAt: new Date().toISOString(), ...outcome.answer };
 }
 
-/** Asks the runner itself, too; where it does not answer, by its last report. */
+/** Diagnosis from a report requested now, else from the runner's last report. */
 export async function readDiagnosis(env: ProjectEnv, id: string): Promise<Diagnosis> {
   await mustOwnRunner(env, id);
   const health = await runnerLink(env, id)
@@ -29,7 +29,7 @@ export async function readDiagnosis(env: ProjectEnv, id: string): Promise<Diagno
   return diagnose(id, health);
 }
 
-/** The stream of a runner's reports by the second. It outlives the runner's connection, and reports its end. */
+/** Stream of a runner's reports, one per second. It survives a lost connection of the runner and reports it. */
 export async function openLive(env: ProjectEnv, id: string, base: string): Promise<Response> {
   await mustOwnRunner(env, id);
   const response = await runnerLink(env, id)

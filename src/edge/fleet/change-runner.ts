@@ -7,7 +7,7 @@ import { readAllVersions } from "../store/models/model-store.ts";
 import { planRunner } from "./plan-runner.ts";
 import { mustFindRunner, runnerNotFound } from "./runner-rights.ts";
 
-/** Lets a runner work for all projects, or for its own alone. */
+/** Opens a runner to all projects, or restricts it to its own. */
 export async function shareRunner(env: ProjectEnv, id: string, shared: boolean): Promise<Runner> {
   if (!(await changeRunner(openProject(env), id, { shared }))) throw runnerNotFound(id);
   await jobQueue(env).runnerShared(id, shared);
@@ -15,19 +15,19 @@ export async function shareRunner(env: ProjectEnv, id: string, shared: boolean):
   return mustFindRunner(env, id);
 }
 
-/** Drops the placements that a runner is to have no longer, and has it measured for what it owes now. */
+/** Deletes the runner's outdated placements and queues the calibrations that it owes now. */
 async function planAnew(env: ProjectEnv, id: string): Promise<void> {
   const nowMs = Date.now();
   const db = openProject(env);
   const runner = (await readRunnerCapabilities(db)).find((each) => each.id === id);
-  // One that never connected owes nothing yet.
+  // A runner that never connected owes nothing yet.
   if (runner === undefined) return;
   const { uncalibrated, outdated } = await planRunner(env.DB, await readAllVersions(db), runner);
   await deletePlacements(db, outdated, nowMs);
   await jobQueue(env).ensureCalibrations(id, uncalibrated);
 }
 
-/** Lets a runner finish what it has and take nothing new, or take work again. */
+/** Drains a runner, which finishes its work and takes no more, or ends the drain. */
 export async function drainRunner(env: ProjectEnv, id: string, draining: boolean): Promise<Runner> {
   if (!(await changeRunner(openProject(env), id, { draining }))) throw runnerNotFound(id);
   await jobQueue(env).runnerDraining(id, draining);
@@ -35,7 +35,7 @@ export async function drainRunner(env: ProjectEnv, id: string, draining: boolean
   return mustFindRunner(env, id);
 }
 
-/** Removes a runner of the project and ends its socket; false where there is none. */
+/** Removes a runner of the project and closes its socket; false where there is none. */
 export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
   if (!(await removeRunner(openProject(env), id))) return false;
   await runnerLink(env, id).removed(id);

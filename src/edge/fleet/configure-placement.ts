@@ -13,7 +13,7 @@ export async function mustFindPlacement(env: ProjectEnv, id: string): Promise<Pl
   return mustFind(id, await findPlacement(openProject(env), id));
 }
 
-/** Sets how a placement is served, and queues the calibration that measures it, whose id is returned beside it. */
+/** Sets the serving configuration of a placement and queues its calibration, whose id is returned too. */
 export async function configurePlacement(
   env: ProjectEnv,
   id: string,
@@ -29,7 +29,8 @@ export async function configurePlacement(
   if (errors.length > 0) throw invalidRequest(errors);
   const isStored = isSameConfiguration(placement.configuration, configuration);
   const stored = isStored ? placement : await store(env, placement, configuration);
-  // An object that was restarted or moved rejects its calls: the runner connects anew then, and gets it by its welcome.
+  // An object that was restarted or moved rejects its calls: the runner then reconnects and gets the configuration in
+  // its welcome.
   await runnerLink(env, runnerId)
     .configure(modelVersionId)
     .catch(() => undefined);

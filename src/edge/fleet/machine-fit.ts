@@ -7,7 +7,7 @@ import type { FieldError } from "../../protocol/wire/problem.ts";
 import { aggregateQuantile } from "../../stats/distribution/distribution.ts";
 import { usableBytes } from "../store/fleet/profile-fit.ts";
 
-/** What was measured of a placement, and what it is called. */
+/** Measurements and names of a placement. */
 export type MeasuredPlacement = Pick<Placement, "id" | "sweep" | "memory" | "configuration" | "validated"> & {
   readonly subject: string;
 };
@@ -16,8 +16,8 @@ type Targets = Profile["targets"];
 type Judged = Pick<TargetCheck, "measured" | "found" | "ok">;
 
 /**
- * Whether a runner's placements reach a profile's targets, as far as their calibrations and validations tell: latency
- * and throughput of each one on the runner itself, memory of all together within what the machine has.
+ * Checks a runner's placements against a profile's targets by their calibrations and validations. Latency and
+ * throughput apply to each placement on the runner itself; memory applies to all together, within the machine's memory.
  */
 export function fitTargets(
   { targets }: Pick<Profile, "targets">,
@@ -51,7 +51,7 @@ export function fitTargets(
   return checks;
 }
 
-/** Null where no target is missed and one is not known. */
+/** True where all targets are reached, false where one is missed; null where none is missed and one is unknown. */
 export function reachesAll(checks: readonly TargetCheck[]): boolean | null {
   if (checks.some(({ ok }) => ok === false)) return false;
   return checks.every(({ ok }) => ok === true) ? true : null;
@@ -67,7 +67,7 @@ function check(
   return { target, ...of, wanted, measured, found, ok, mend: ok === true ? null : mend };
 }
 
-/** Of single rows on the runner, by its validation or else its calibration. */
+/** Latency of single rows on the runner, by its validation, else its calibration. */
 function judgeLatency({ sweep, validated }: MeasuredPlacement, targets: Targets, limitMs: number): Judged {
   const percentile = targets.percentile ?? 0.5;
   const isProven = hasPassed(validated, ({ metric, percentile: p = 0.99, atMost }) => {
@@ -81,7 +81,7 @@ function judgeLatency({ sweep, validated }: MeasuredPlacement, targets: Targets,
   return { measured, found, ok: isProven || measured <= limitMs };
 }
 
-/** Rows a second of the best batch that its configuration allows and that is as quick as the latency's target. */
+/** Throughput in rows a second of the best batch that the configuration allows and that meets the latency target. */
 function judgeThroughput(
   { sweep, configuration, validated }: MeasuredPlacement,
   { latencyMs = Number.POSITIVE_INFINITY, percentile = 0.5 }: Targets,
@@ -104,7 +104,7 @@ function judgeThroughput(
   };
 }
 
-/** All placements loaded at once, each with its largest batch, under the target and within the machine. */
+/** Memory of all placements loaded at once, each with its largest batch, against the target and the machine. */
 function judgeMemory(
   placements: readonly MeasuredPlacement[],
   hardware: Pick<Hardware, "memoryBytes" | "container">,
@@ -122,17 +122,17 @@ function judgeMemory(
   return { measured, found, ok: known.length === placements.length ? true : null };
 }
 
-/** Whether its latest validation passed with such a requirement among those that it was held to. */
+/** Whether its latest validation passed and included such a requirement. */
 function hasPassed(validated: Placement["validated"], isIt: (requirement: Requirement) => boolean): boolean {
   return validated?.verdict === "pass" && validated.requirements.some(isIt);
 }
 
-/** Three figures, without a power of ten. */
+/** Formats a number with three significant digits, without an exponent. */
 function toText(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 
-/** Only ONNX Runtime on the CPU computes with threads, and with no more than its runner has cores for. */
+/** Checks the thread count: only ONNX Runtime on the CPU uses threads, at most one per core of its runner. */
 export function checkThreads(
   { threads }: ServingConfiguration,
   backend: Backend,

@@ -10,12 +10,12 @@ import { readVersionsOf } from "../store/models/model-store.ts";
 import { resolveRule, setPlacementRule } from "../store/models/version-store.ts";
 import { planEdge, planRunner } from "./plan-runner.ts";
 
-/** Queues a calibration of a version that has a new file, wherever its model's rule places it. */
+/** Queues a calibration of a version with a new file on every runner where its model's rule places it. */
 export async function calibrateEverywhere(env: ProjectEnv, versionId: string, rule: PlacementRule): Promise<void> {
   await jobQueue(env).calibrateEverywhere(env.project, versionId, await resolveRule(openProject(env), rule));
 }
 
-/** Sets where a model is placed, and brings its placements up to date. Throws `invalid-request` for unknown names. */
+/** Sets a model's placement rule and updates its placements. Throws `invalid-request` for unknown names. */
 export async function changePlacementRule(env: ProjectEnv, modelId: string, rule: PlacementRule): Promise<void> {
   const db = openProject(env);
   const errors = await checkRule(db, rule);
@@ -24,7 +24,7 @@ export async function changePlacementRule(env: ProjectEnv, modelId: string, rule
   await applyRules(env, modelId);
 }
 
-/** Deletes the placements that rules do not allow any more, and has those measured that they add. */
+/** Deletes the placements that the rules no longer allow and queues calibrations of those that they add. */
 async function applyRules(env: ProjectEnv, modelId: string): Promise<void> {
   const db = openProject(env);
   const nowMs = Date.now();
@@ -37,7 +37,8 @@ async function applyRules(env: ProjectEnv, modelId: string): Promise<void> {
   const plans = [];
   for (const runner of runners) plans.push({ id: runner.id, ...(await planRunner(env.DB, versions, runner)) });
   const owed = new Set(plans.flatMap(({ uncalibrated }) => uncalibrated.map(({ id }) => id)));
-  // A runner that calibrates a version measures the edge, too; where none owes that, all are asked: some may be away.
+  // A runner that calibrates a version also measures the edge. Where none owes one, all are asked, since some may be
+  // offline.
   const edgeOnly = edge.uncalibrated.filter(({ id }) => !owed.has(id));
   for (const { id, uncalibrated, outdated } of plans) {
     await deletePlacements(db, outdated, nowMs);
@@ -45,7 +46,7 @@ async function applyRules(env: ProjectEnv, modelId: string): Promise<void> {
   }
 }
 
-/** Checks what the schema cannot: that the rule's names are known. */
+/** Checks that the rule's names exist, which the schema cannot. */
 async function checkRule(db: ProjectDatabase, rule: PlacementRule): Promise<FieldError[]> {
   if (rule.kind === "profile" && (await findProfile(db, rule.profile)) === null) {
     return [{ pointer: "#/profile", message: "is not a hardware profile" }];

@@ -10,7 +10,7 @@ import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import { type NamedVersion, toPlacedModel } from "../store/models/model-store.ts";
 import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
 
-/** Whether a model with this rule is to be measured and served on a runner. */
+/** Whether a model with this rule is measured and served on a runner. */
 export function isPlacedHere(rule: ResolvedRule, runner: { id: string; capabilities: Capabilities }): boolean {
   switch (rule.kind) {
     case "automatic":
@@ -22,27 +22,27 @@ export function isPlacedHere(rule: ResolvedRule, runner: { id: string; capabilit
   }
 }
 
-/** Whether the edge may serve a version, too: it can compute it, and no rule names other places. */
+/** Whether the edge may serve a version: it can compute it, and no rule restricts it to other places. */
 export function isPlacedAtEdge(version: Pick<ModelVersion, "edgeParameters"> & { placement: PlacementRule }): boolean {
   return version.edgeParameters !== null && version.placement.kind === "automatic";
 }
 
-/** A version that a runner was not measured with. */
+/** Version that a runner has yet to measure. */
 export type OwedVersion = Pick<NamedVersion, "id" | "project">;
 
 export interface RunnerPlan {
-  /** Versions that the runner shall keep warm, each where it is eligible. */
+  /** Versions that the runner keeps warm, where it is eligible. */
   readonly placed: PlacedModel[];
-  /** What it was not measured with yet, whole: latest versions, and those whose measurements are outdated. */
+  /** Versions to calibrate in full: latest versions without measurements, and those with outdated ones. */
   readonly uncalibrated: OwedVersion[];
-  /** Placements of these versions that were measured on what this runner is no longer, or where they are not placed any more. */
+  /** Ids of placements to delete: measured on a device that has changed since, or no longer placed there. */
   readonly outdated: string[];
 }
 
 /**
- * What a runner shall do about these versions, which stand in order and are all of their models. A placement counts only
- * while the fingerprint of its device is the one that it was measured on, while the runner works for the model's project,
- * and while the model's rule places it there.
+ * Plans a runner's work for these versions, which are in order and complete for their models. A placement is valid
+ * while its device has the fingerprint of the measurement, the runner works for the model's project, and the model's
+ * rule places it there.
  */
 export async function planRunner(
   DB: D1Database,
@@ -76,8 +76,8 @@ export async function planRunner(
 }
 
 /**
- * What is to be done about the edge for the versions of a model, in order. Runners measure the edge beside
- * themselves, so the latest version is theirs to calibrate where it may serve there and was not measured there.
+ * Plans the edge's work for the versions of a model, which are in order. Runners also measure the edge: they calibrate
+ * the latest version where it may serve at the edge and lacks a measurement there.
  */
 export async function planEdge(
   DB: D1Database,
@@ -95,7 +95,7 @@ export async function planEdge(
   };
 }
 
-/** The versions of those whom the runner works for that their models' rules place on it. */
+/** Versions that their models' rules place on the runner, from projects that it works for. */
 async function keepPlaced(
   DB: D1Database,
   all: readonly NamedVersion[],
@@ -114,7 +114,7 @@ function toOwed({ id, project }: NamedVersion): OwedVersion {
   return { id, project };
 }
 
-/** Whether a variant was not measured on some device that serves models; one that failed there was. */
+/** Whether a variant lacks a measurement on a device that serves models; a failed one counts as measured. */
 function lacksPlaces({ variants }: NamedVersion, { devices }: Capabilities, places: readonly MeasuredPlace[]): boolean {
   const serving = devices.filter((device) => modelBackendOf(device) !== undefined);
   return variants.some(({ name }) =>

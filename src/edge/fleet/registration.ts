@@ -13,13 +13,13 @@ const TOKEN_PROBLEMS = {
   used: ["token-used", "was used already: ask for a new one"],
 } as const satisfies Record<Exclude<RegistrationOutcome["kind"], "registered">, readonly [string, string]>;
 
-/** A runner's id with the secret that it connects by, which is shown once. */
+/** Id of a runner with its connection secret, which is shown once. */
 export interface Credential {
   readonly runnerId: string;
   readonly credential: string;
 }
 
-/** Registers a runner by its token. Throws the problem of a token that is unknown, expired or used. */
+/** Registers a runner by its token. Throws a problem for an unknown, expired or used token. */
 export async function registerByToken(env: ProjectEnv, input: RegistrationInput, address: string): Promise<Credential> {
   const outcome = await spendToken(env, input, address);
   if (outcome.kind !== "registered") {
@@ -31,7 +31,7 @@ export async function registerByToken(env: ProjectEnv, input: RegistrationInput,
   return { runnerId, credential };
 }
 
-/** An address that guesses tokens is not looked up for a while. */
+/** Spends a registration token. An address that guesses tokens is blocked for a while. */
 async function spendToken(env: ProjectEnv, input: RegistrationInput, address: string): Promise<RegistrationOutcome> {
   if (!isSecretOf("token", input.token)) return { kind: "unknown" };
   checkAddress(address);
@@ -40,7 +40,7 @@ async function spendToken(env: ProjectEnv, input: RegistrationInput, address: st
   return outcome;
 }
 
-/** A new credential in place of a runner's old one. */
+/** Replaces a runner's credential. */
 export async function renewCredential(env: ProjectEnv, id: string): Promise<Credential> {
   const credential = await rotateCredential(openProject(env), id);
   if (credential === null) throw runnerNotFound(id);

@@ -11,7 +11,7 @@ import { isMemoryPart } from "../store/kernels/item-memory-store.ts";
 import { readVersionsOfDigest } from "../store/models/model-store.ts";
 import { findOwnerOfRunner } from "../store/project-store.ts";
 
-/** A runner that the project may see: its own, or one that works for all. Throws `not-found` for others. */
+/** Finds a runner visible to the project: its own or a shared one. Throws `not-found` for others. */
 export async function mustFindRunner(env: ProjectEnv, id: string): Promise<Runner> {
   const db = openProject(env);
   const runner = await findRunner(db, id, await readAllProfiles(db));
@@ -19,7 +19,10 @@ export async function mustFindRunner(env: ProjectEnv, id: string): Promise<Runne
   return runner;
 }
 
-/** A runner's own reports name the models of every project that it works for: only its owner may see them. */
+/**
+ * Checks ownership: a runner's reports name the models of every project that it works for, so only its owner may see
+ * them.
+ */
 export async function mustOwnRunner(env: ProjectEnv, id: string): Promise<void> {
   const { owned } = await mustFindRunner(env, id);
   if (!owned) throw runnerNotFound(id);
@@ -29,19 +32,19 @@ export function runnerNotFound(id: string): ProblemError {
   return new ProblemError("not-found", `There is no runner ${id}.`);
 }
 
-/** Throws `forbidden` for a project that the operator does not trust with the work of others. */
+/** Throws `forbidden` for a project that the operator does not trust with other projects' work. */
 export function checkMayShare(env: ProjectEnv): void {
   if (env.project === MAIN_PROJECT || configOf(env).projectsShareRunners) return;
   const message = "Only the operator's runners are shared here; see PROJECTS_SHARE_RUNNERS.";
   throw new ProblemError("forbidden", message, { errors: [{ pointer: "header/authorization", message }] });
 }
 
-/** Whether a runner may read a file: one that it has placed, or that a job under its lease is about. */
+/** Whether a runner may read a file: one of its placed models, or one used by a job that it leases. */
 export async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
   const db = openDatabase(env.DB);
   const versionIds = await readVersionsOfDigest(db, digest);
   if (await isPlacedOn(db, runnerId, versionIds)) return true;
-  // Every runner of a project may be asked to search its memories, or to work on its pools.
+  // Any runner of a project may have to search its memories or work on its pools.
   const owner = await findOwnerOfRunner(db, runnerId);
   if (owner === null) return false;
   const servedProject = owner.shared ? null : owner.project;

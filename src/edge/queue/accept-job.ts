@@ -8,7 +8,7 @@ import { dispatchJobs } from "./dispatch-jobs.ts";
 import type { QueueParts } from "./queue-parts.ts";
 import type { Submission, SubmitOutcome } from "./queue-rpc.ts";
 
-/** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
+/** Accepts a job: it is on disk before this returns. The same idempotency key returns the same job. */
 export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutcome {
   const { store, log, traces, maxAttempts, outside } = queue;
   const { traceparent = null, ...asked } = submission;
@@ -37,17 +37,17 @@ export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutc
   return { ok: true, job: store.mustFindJob(id) };
 }
 
-/** Why no job of a project can be taken on; null where one can. */
+/** Reason why no job of a project can be accepted; null where one can. */
 function findFull({ store }: QueueParts, project: string): string | null {
   const own = store.countQueuedOf(project);
   if (own >= LIMITS.queuedProjectJobs)
     return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
-  // A few jobs of each project are taken, however many others wait.
+  // A few jobs of each project are accepted even when the queue is full.
   if (own < LIMITS.queuedProjectFloor || store.countQueued() < LIMITS.queuedJobs) return null;
   return `${LIMITS.queuedJobs} jobs wait already.`;
 }
 
-/** Queues the calibrations that a runner owes, except those that wait or run already. */
+/** Queues the calibrations that a runner owes, except those already queued or running. */
 export function ensureCalibrations(queue: QueueParts, runnerId: string, owed: readonly OwedVersion[]): void {
   for (const { id, project } of owed) {
     if (queue.store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
@@ -55,7 +55,7 @@ export function ensureCalibrations(queue: QueueParts, runnerId: string, owed: re
   }
 }
 
-/** A calibration of a version on a runner that has not begun: the one that waits, else a new one. */
+/** Calibration of a version on a runner that has not begun: the queued one, else a new one. */
 export function calibrateAnew(
   queue: QueueParts,
   project: string,
@@ -69,8 +69,8 @@ export function calibrateAnew(
 }
 
 /**
- * Queues a calibration of a version with a new file, on every runner where its rule places it. A calibration that
- * waits will measure the new file; one that runs does not know it.
+ * Queues a calibration of a version with a new file, on every runner where its rule places it. A queued calibration
+ * will measure the new file; a running one uses the old file, so another is queued.
  */
 export function calibrateEverywhere(
   queue: QueueParts,
@@ -84,7 +84,7 @@ export function calibrateEverywhere(
   }
 }
 
-/** A calibration belongs to the model's project, whoever owns the runner. */
+/** A calibration belongs to the model's project, not to the runner's owner. */
 function calibrate(queue: QueueParts, project: string, runnerId: string, modelVersionId: string): SubmitOutcome {
   const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
   return acceptJob(queue, {

@@ -4,13 +4,13 @@ import type { QueuedJob } from "./job-rows.ts";
 import type { JobRecord } from "./lease-machine.ts";
 import type { KnownRunner } from "./queue-rpc.ts";
 
-/** What jobs are given out by. */
+/** Input of an assignment. */
 interface Assignable {
-  /** By project, of each the oldest first; of two that had no turn, the project that stands first has the next one. */
+  /** Waiting jobs by project, oldest first. Between two projects without a turn, the first in the map is next. */
   readonly waiting: ReadonlyMap<string, Iterable<QueuedJob>>;
   readonly runners: readonly KnownRunner[];
   readonly leased: readonly JobRecord[];
-  /** By project: the higher, the later it was last given a runner. */
+  /** Last turn of each project: a higher number is later. */
   readonly turns: ReadonlyMap<string, number>;
 }
 
@@ -20,9 +20,9 @@ interface Pair {
 }
 
 /**
- * Pairs waiting jobs with runners that may take them and have room beside what they hold under lease. The projects have
- * their turns, the one first whose last turn is longest ago: so one with a thousand jobs keeps another waiting for the
- * next free slot and no longer. Takes no more of `waiting` than there is room for.
+ * Pairs waiting jobs with runners that may take them and have free slots beside their leases. Projects take turns, the
+ * longest since its last turn first: a project with a thousand jobs delays another until the next free slot only. Reads
+ * no more of `waiting` than there is room for.
  */
 export function assignJobs({ waiting, runners, leased, turns }: Assignable, nowMs: number): Pair[] {
   const held = Map.groupBy(leased, (job) => job.runnerId);
@@ -30,9 +30,9 @@ export function assignJobs({ waiting, runners, leased, turns }: Assignable, nowM
     runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - (held.get(id)?.length ?? 0)]),
   );
   let free = runners.filter(({ id }) => (room.get(id) ?? 0) > 0);
-  /** A project's first job for which there is room; those before it would find none later, either. */
+  /** A project's first job with room; skipped jobs are not tried again, since room only shrinks. */
   const takeNext = (project: string, jobs: Iterator<QueuedJob>): Pair | null => {
-    // Asked for a job that nobody can have, the queue would read them all.
+    // Without a free runner for the project, the search would read all its jobs.
     if (!free.some((runner) => worksFor(runner, project))) return null;
     for (let next = jobs.next(); next.done !== true; next = jobs.next()) {
       const job = next.value;
@@ -64,8 +64,8 @@ function worksFor(runner: KnownRunner, project: string): boolean {
 }
 
 /**
- * Whether a runner may take a job: it works for the job's project, the job is pinned to it or to nobody, it fits the
- * profile and has a device for the job.
+ * Whether a runner may take a job: it works for the job's project, is the pinned runner if any, fits the profile, and
+ * has a device for the job.
  */
 function mayTake(job: QueuedJob, runner: KnownRunner, nowMs: number): boolean {
   const { spec, profile } = job;

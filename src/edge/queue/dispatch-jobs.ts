@@ -7,12 +7,11 @@ import { traceOffer } from "./queue-tables.ts";
 import type { KnownRunner } from "./queue-rpc.ts";
 
 const ENDED_JOBS_KEPT = 10_000;
-/** Of one project, however many others end. */
+/** Ended jobs kept of each project, however many others end. */
 const ENDED_PROJECT_JOBS_KEPT = 1_000;
 
 /**
- * Gives waiting jobs to those of these runners that have room, the projects in turn. An offer that does not arrive is
- * taken back.
+ * Assigns waiting jobs to these runners' free slots, the projects in turn. An offer that does not arrive is revoked.
  */
 export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRunner[]): Promise<void> {
   const { store, standings, outside } = queue;
@@ -21,7 +20,7 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   const quarantines = standings.quarantines(nowMs);
   const known = (runners ?? queue.runners.list()).filter((runner) => runner.online && !runner.draining);
   const ready = known.filter(({ id }) => !quarantines.has(id));
-  // Nothing else notices the end of a quarantine.
+  // No other event marks the end of a quarantine.
   if (ready.length < known.length)
     await armQueue(queue, Math.min(...[...quarantines.values()].map(({ untilMs }) => untilMs)));
   if (ready.length === 0) return;
@@ -54,7 +53,7 @@ async function offerJob(queue: QueueParts, job: QueuedJob, runner: KnownRunner):
   await armQueue(queue, outside.now() + queue.heartbeatMs);
 }
 
-/** The queue's alarm: ends leases that ran out, forgets old jobs and looks for work. */
+/** The queue's alarm: ends expired leases, deletes old jobs and dispatches waiting ones. */
 export async function ringQueue(queue: QueueParts): Promise<void> {
   const { store, log, traces, outside } = queue;
   const nowMs = outside.now();
@@ -68,7 +67,7 @@ export async function ringQueue(queue: QueueParts): Promise<void> {
   await armQueue(queue);
 }
 
-/** One alarm, at the earliest end of a lease, or sooner where something else is due. */
+/** Sets the one alarm: at the earliest lease expiry, or sooner where something else is due. */
 async function armQueue({ store, outside }: QueueParts, dueMs = Number.POSITIVE_INFINITY): Promise<void> {
   const nowMs = outside.now();
   const atMs = Math.min(dueMs, ...store.leased().map((job) => job.leaseUntilMs ?? Number.POSITIVE_INFINITY));

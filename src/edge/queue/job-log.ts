@@ -5,13 +5,13 @@ import { EventFeed, type ServerSentEvent } from "../http/event-feed.ts";
 import type { JobStore } from "./job-store.ts";
 import { hasEnded, type JobRecord } from "./lease-machine.ts";
 
-/** Topic of what changes in a project; ids of jobs, which are the other topics, have no slash. */
+/** Topic prefix of a project's changes. Other topics are job ids, which have no slash. */
 const FEED = "feed/";
-/** Changes that every project sees: of runners that work for all. */
+/** Changes visible to every project: those of shared runners. */
 export const ALL_PROJECTS = Symbol("all projects");
 export type Audience = string | typeof ALL_PROJECTS;
 
-/** Saves what happens to jobs, and tells whoever listens. */
+/** Saves the events of jobs and publishes them to listeners. */
 export class JobLog {
   readonly #store: JobStore;
   readonly #now: () => number;
@@ -22,7 +22,7 @@ export class JobLog {
     this.#now = now;
   }
 
-  /** Saves a transition and tells of it. */
+  /** Saves a transition and publishes it. */
   apply(before: JobRecord, after: JobRecord, detail: string | null): void {
     this.#store.save(after);
     if (before.state === after.state) return;
@@ -44,12 +44,12 @@ export class JobLog {
     this.#feed.publish(isMeant, { event: event.type, data: { ...event, at: toInstant(this.#now()) } });
   }
 
-  /** Everything that changes from now on in what a project sees. */
+  /** Stream of all changes visible to a project, from now on. */
   streamAll(project: string): Response {
     return this.#feed.open(`${FEED}${project}`, [], false);
   }
 
-  /** A job's events behind `afterSeq`, to its end. */
+  /** Stream of a job's events after `afterSeq`, until the job ends. */
   streamJob(job: JobRecord, afterSeq: number): Response {
     const backlog = this.#store.eventsAfter(job.id, Number.isSafeInteger(afterSeq) ? afterSeq : 0);
     return this.#feed.open(job.id, backlog.map(toServerSentEvent), hasEnded(job));

@@ -79,7 +79,10 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     });
   }
 
-  /** Whether a runner holds a job that begins with this file: an entrant's, an archive's, a pool's, or of what it compresses. */
+  /**
+   * Whether a runner holds a job that starts from this file: an entrant's, an archive's, a pool's, or the model to
+   * compress.
+   */
   isWorkingOn(runnerId: string, digest: string): boolean {
     return this.#parts.store.leased().some((job) => {
       const spec = job.runnerId === runnerId ? this.#parts.store.findJob(job.id)?.spec : undefined;
@@ -87,12 +90,12 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     });
   }
 
-  /** A compression of the project that waits or runs and is measured on this file, by its id. */
+  /** Id of a queued or running compression of the project that is measured on this file. */
   findMeasuredOn(project: string, dataDigest: string): string | null {
     return this.#parts.store.findMeasuredOn(project, dataDigest);
   }
 
-  /** Whose job a runner holds under this very lease now; null where it holds none. */
+  /** Project of the job that a runner holds under this very lease now; null where it holds none. */
   projectOfLease(runnerId: string, lease: Lease): string | null {
     const job = this.#parts.store.findRecord(lease.jobId);
     if (job === null || !machine.holdsLease(job, lease, runnerId)) return null;
@@ -104,12 +107,12 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return this.#isOf(project, id) ? this.#parts.store.findJob(id) : null;
   }
 
-  /** How many jobs of each kind are in each state, or ever came to their end. */
+  /** Number of jobs by kind and state; for end states, all that ever reached them. */
   counts(): JobCount[] {
     return this.#parts.store.counts();
   }
 
-  /** What a training told of its generations so far: of what a later attempt went through again, the latest. */
+  /** Learning curve of a training so far; where attempts repeated a generation, the latest counts. */
   readCurve(project: string, id: string): CurvePoint[] {
     if (!this.#isOf(project, id)) return [];
     const points = this.#parts.store.eventsAfter(id, 0).flatMap(({ progress }) => progress?.point ?? []);
@@ -117,7 +120,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return [...latest.values()].toSorted((a, b) => a.generation - b.generation);
   }
 
-  /** Jobs of the project that are older than `beforeId`, newest first. */
+  /** Jobs of the project before `beforeId`, newest first. */
   list(
     project: string,
     query: JobListQuery,
@@ -170,7 +173,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return settleJob(this.#parts, runnerId, outcome);
   }
 
-  /** Announces a change of a project to the listeners of `/v1/events`. */
+  /** Publishes a change of a project to the listeners of `/v1/events`. */
   announce(event: Omit<FeedEvent, "at">, project: string): void {
     this.#parts.log.announce(event, project);
   }
@@ -179,7 +182,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     await fleet.announceRunner(this.#parts, id);
   }
 
-  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` behind `Last-Event-ID`. */
+  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`. */
   override async fetch(request: Request): Promise<Response> {
     const { store, log } = this.#parts;
     const [, project = "", kind, id] = new URL(request.url).pathname.split("/");

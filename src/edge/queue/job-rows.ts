@@ -7,10 +7,10 @@ import { runIdOf } from "../store/history/run-store.ts";
 import type { SqlValue } from "../store/migrate-object.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
-/** A row of the queue object's SQLite. */
+/** Row of the queue object's SQLite. */
 export type Row = Record<string, SqlValue>;
 
-/** A job that waits, with what decides who may have it. */
+/** Waiting job with the fields that decide which runner may take it. */
 export interface QueuedJob {
   readonly project: string;
   readonly record: JobRecord;

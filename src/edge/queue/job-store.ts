@@ -28,14 +28,14 @@ import { JobTally } from "./job-tally.ts";
 import type { JobCount } from "./queue-rpc.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
-/** Waiting jobs that are read at once. */
+/** Waiting jobs read in one query. */
 const DISPATCH_ROWS = 200;
 
-/** A new job as it is first written. */
+/** New job as first written. */
 export interface NewJob {
   readonly id: string;
   readonly project: string;
-  /** Id of the key; null of the house's own. */
+  /** Id of the key; null for the edge's own jobs. */
   readonly submittedBy: string | null;
   readonly spec: JobSpec;
   readonly profile: Profile | null;
@@ -45,7 +45,7 @@ export interface NewJob {
   readonly maxAttempts: number;
 }
 
-/** Jobs and their events, in the queue object's own SQLite. */
+/** Jobs and their events, in the queue object's SQLite. */
 export class JobStore {
   readonly #sql: ObjectSql;
   readonly #tally: JobTally;
@@ -73,7 +73,7 @@ export class JobStore {
     );
   }
 
-  /** Writes what the lease machine decided. */
+  /** Saves a record as the lease machine returned it. */
   save(record: JobRecord): void {
     this.#sql.exec(
       `update jobs set state = ?, attempt = ?, epoch = ?, runner_id = ?, lease_until_ms = ?, started_at_ms = ?,
@@ -114,7 +114,7 @@ export class JobStore {
     return job;
   }
 
-  /** Whose job it is; null where there is none. */
+  /** Project that owns the job; null where there is no such job. */
   projectOf(id: string): string | null {
     const row = this.#first("select project from jobs where id = ?", id);
     return row === null ? null : text(row.project);
@@ -149,8 +149,8 @@ export class JobStore {
   }
 
   /**
-   * The jobs that wait for anybody or for one of these runners, by project: of each the oldest first, read as far as they
-   * are taken. The project with the oldest job stands first.
+   * Waiting jobs by project that are unpinned or pinned to one of these runners, oldest first. They are read lazily;
+   * the project with the oldest job is first.
    */
   queuedFor(runnerIds: readonly string[]): Map<string, Iterable<QueuedJob>> {
     const projects = this.#sql
@@ -178,20 +178,20 @@ export class JobStore {
     }
   }
 
-  /** Whether a job waits that this runner might get. */
+  /** Whether a waiting job exists that this runner might get. */
   hasQueuedFor(runnerId: string): boolean {
     const waiting =
       "select 1 from jobs where state = 'queued' and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1";
     return this.#first(waiting, runnerId) !== null;
   }
 
-  /** When the last lease of a job was given. */
+  /** Time of a job's last lease. */
   leasedAtMs(id: string): number | null {
     const row = this.#first("select max(at_ms) as at_ms from events where job_id = ? and type = 'leased'", id);
     return numberOrNull(row?.at_ms);
   }
 
-  /** Every job that waits for this runner alone, of those that are of another project than `but`. */
+  /** Waiting jobs pinned to this runner, except those of project `but`. */
   queuedOnlyFor(runnerId: string, but: string | null = null): JobRecord[] {
     return this.#sql
       .exec("select * from jobs where state = 'queued' and spec->>'runnerId' = ? and project is not ?", runnerId, but)
@@ -203,7 +203,7 @@ export class JobStore {
     return this.#sql.exec("select * from jobs where state = 'leased'").toArray().map(toRecord);
   }
 
-  /** What a runner holds for other projects than `but`. */
+  /** Jobs that a runner leases from projects other than `but`. */
   leasedTo(runnerId: string, but: string): JobRecord[] {
     return this.#sql
       .exec("select * from jobs where state = 'leased' and runner_id = ? and project <> ?", runnerId, but)
@@ -236,7 +236,7 @@ export class JobStore {
     return row === null ? null : text(row.id);
   }
 
-  /** A compression of the project that has not ended and is measured on this file. */
+  /** Unfinished compression of the project that is measured on this file. */
   findMeasuredOn(project: string, dataDigest: string): string | null {
     const row = this.#first(
       `select id from jobs where project = ? and kind = 'compression' and state in ('queued', 'leased')
@@ -260,7 +260,7 @@ export class JobStore {
     return { ...event, seq: Number(row?.seq), at: toInstant(atMs) };
   }
 
-  /** Events of a job behind `afterSeq`, oldest first. */
+  /** Events of a job after `afterSeq`, oldest first. */
   eventsAfter(jobId: string, afterSeq: number): JobEvent[] {
     return this.#sql
       .exec("select * from events where job_id = ? and seq > ? order by seq", jobId, afterSeq)
@@ -268,7 +268,10 @@ export class JobStore {
       .map(toEvent);
   }
 
-  /** Forgets the oldest ended jobs beyond `keep`, but none of the latest `keepOwn` of a project; their runs stay in the history. */
+  /**
+   * Deletes the oldest ended jobs beyond `keep`, except the latest `keepOwn` of each project; their runs stay in the
+   * history.
+   */
   prune(keep: number, keepOwn: number): void {
     const ended = `select id from (
       select id, row_number() over (order by id desc) as place,

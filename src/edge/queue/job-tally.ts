@@ -2,16 +2,16 @@ import type { JobCount } from "./queue-rpc.ts";
 import type { JobState } from "../../protocol/jobs/job.ts";
 import type { ObjectSql, SqlValue } from "../store/migrate-object.ts";
 
-/** Counts jobs in the queue object's SQLite, those among them that the queue has forgotten since. */
+/** Job counts in the queue object's SQLite, including jobs deleted since. */
 export class JobTally {
   readonly #sql: ObjectSql;
 
-  /** The table of jobs must be there. */
+  /** Requires the table of jobs. */
   constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
-  /** Adds up the jobs that `ids` selects, which are about to be deleted. */
+  /** Adds the jobs that `ids` selects to the counts, before they are deleted. */
   forget(ids: string, ...bindings: SqlValue[]): void {
     this.#sql.exec(
       `insert into forgotten_jobs (state, kind, count)

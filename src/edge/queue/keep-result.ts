@@ -17,7 +17,7 @@ const UNSOUND = createProblem(
   "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
 );
 
-/** Results in the history and failures at their kernels. */
+/** Stores results in the history, and failures with their kernels. */
 export class KeptResults implements Results {
   readonly #env: () => Env;
   readonly #calibrate: (project: string, modelVersionId: string, rule: ResolvedRule) => void;
@@ -34,8 +34,8 @@ export class KeptResults implements Results {
   }
 
   /**
-   * Puts a sound result where it is kept, behind its trace, if the job asked for one, and its samples; a policy that
-   * is to be served becomes a version first, and a compressed file a variant. Gives the result as it is kept.
+   * Stores a sound result, after its trace, if the job asked for one, and its samples. First, a policy to be served
+   * becomes a version, and a compressed file a variant. Returns the result as stored.
    */
   async keep(
     { id: jobId, project, attempt, spec, runnerId }: HeldJob,
@@ -52,7 +52,7 @@ export class KeptResults implements Results {
     return kept;
   }
 
-  /** A job fails whether or not the database can write down why a kernel did. */
+  /** A job fails even if the database cannot record why a kernel did. */
   async noteFailure({ project, spec }: HeldJob, problem: Problem): Promise<void> {
     try {
       await noteFailure(scopeEnv(this.#env(), project), spec, problem);
@@ -65,7 +65,7 @@ export class KeptResults implements Results {
     return searchLanded(this.#env(), nowMs);
   }
 
-  /** As for a file that is uploaded. */
+  /** Calibrates a published version, as for an uploaded file. */
   async #measurePublished(
     env: ProjectEnv,
     { modelVersionId, placement }: NonNullable<KeptResult["published"]>,
@@ -75,14 +75,14 @@ export class KeptResults implements Results {
   }
 }
 
-/** What was applied counts once it is stored; a runner that is not there gets it with its next welcome. */
+/** The stored configuration is in force; a runner that is offline gets it in its next welcome. */
 async function configure(env: Env, runnerId: string, modelVersionId: string): Promise<void> {
   await runnerLink(env, runnerId)
     .configure(modelVersionId)
     .catch(() => undefined);
 }
 
-/** The result counts whether or not its samples can be kept. */
+/** The result counts even if its samples cannot be stored. */
 async function keepSamples(env: Env, runId: string, attempt: number, text: string): Promise<void> {
   const samples = readSamples(text);
   if (samples === null) return;

@@ -1,14 +1,14 @@
 import type { Lease } from "../../protocol/link.ts";
 import { createProblem, PROBLEMS, type Problem } from "../../protocol/wire/problem.ts";
 
-/** What the life of a job depends on. Pure: every function takes the clock and gives a new record. */
+/** Lease state of a job. Pure: every function takes the time and returns a new record. */
 export interface JobRecord {
   readonly id: string;
   readonly state: "queued" | "leased" | "succeeded" | "failed" | "cancelled";
-  /** Leases given so far. */
+  /** Leases granted so far. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** Number of the current or last lease; grows with every lease, so a late result is recognised. */
+  /** Number of the current or last lease. It grows with every lease, so that a late result is recognised. */
   readonly epoch: number;
   readonly runnerId: string | null;
   readonly leaseUntilMs: number | null;
@@ -21,7 +21,7 @@ export function hasEnded(job: JobRecord): boolean {
   return job.state === "succeeded" || job.state === "failed" || job.state === "cancelled";
 }
 
-/** Gives a queued job to a runner. */
+/** Grants a runner the lease of a queued job. */
 export function grantLease(job: JobRecord, runnerId: string, nowMs: number, leaseMs: number): JobRecord {
   return {
     ...job,
@@ -34,7 +34,7 @@ export function grantLease(job: JobRecord, runnerId: string, nowMs: number, leas
   };
 }
 
-/** Takes a lease back that never reached its runner; it does not count as an attempt. */
+/** Revokes a lease that never reached its runner; it does not count as an attempt. */
 export function revokeLease(job: JobRecord): JobRecord {
   return { ...job, state: "queued", attempt: job.attempt - 1, runnerId: null, leaseUntilMs: null };
 }
@@ -52,7 +52,7 @@ export function succeed(job: JobRecord, nowMs: number): JobRecord {
   return { ...job, state: "succeeded", leaseUntilMs: null, endedAtMs: nowMs, problem: null };
 }
 
-/** Ends an attempt: the job is queued again if the problem may pass and attempts are left, else failed. */
+/** Ends an attempt: the job is queued again if the problem is transient and attempts are left, else it fails. */
 export function failAttempt(job: JobRecord, problem: Problem, nowMs: number): JobRecord {
   if (PROBLEMS[problem.code].retryable && job.attempt < job.maxAttempts) {
     return { ...job, state: "queued", runnerId: null, leaseUntilMs: null, problem };
@@ -60,12 +60,12 @@ export function failAttempt(job: JobRecord, problem: Problem, nowMs: number): Jo
   return fail(job, problem, nowMs);
 }
 
-/** Ends a job for good. */
+/** Fails a job for good. */
 export function fail(job: JobRecord, problem: Problem, nowMs: number): JobRecord {
   return { ...job, state: "failed", leaseUntilMs: null, endedAtMs: nowMs, problem };
 }
 
-/** Ends the attempt of a lease that ran out; other jobs are left as they are. */
+/** Ends the attempt of an expired lease; other jobs stay unchanged. */
 export function expireLease(job: JobRecord, nowMs: number): JobRecord {
   if (job.state !== "leased" || job.leaseUntilMs === null || job.leaseUntilMs > nowMs) return job;
   return failAttempt(job, createProblem("lease-expired", "The runner fell silent while it held the job."), nowMs);

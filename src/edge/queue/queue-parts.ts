@@ -12,7 +12,7 @@ import type { RunnerTable } from "./runner-table.ts";
 
 export type SoundOutcome = Extract<JobOutcome["outcome"], { ok: true }>;
 
-/** A lease under which a job came to a result, and whose job it is. */
+/** Lease under which a job ended, with the job's project and spec. */
 export interface HeldJob {
   readonly id: string;
   readonly project: string;
@@ -21,40 +21,40 @@ export interface HeldJob {
   readonly runnerId: string;
 }
 
-/** The runner's link, as far as the queue needs it. */
+/** Part of the runner's link that the queue needs. */
 export interface QueueLink {
   offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline">;
   cancelJob(lease: Lease): Promise<void>;
 }
 
-/** Outcomes outside the queue: results are judged and kept there, and failures are written down. */
+/** Effects of outcomes outside the queue: results are judged and stored there, and failures recorded. */
 export interface Results {
-  /** The outcome as it counts: an unsound result is a failure. */
+  /** Judged outcome: an unsound result is a failure. */
   judge(spec: JobSpec, outcome: JobOutcome["outcome"]): JobOutcome["outcome"];
-  /** Keeps a sound result and gives it as it was kept; may be repeated. */
+  /** Stores a sound result and returns it as stored; may be repeated. */
   keep(job: HeldJob, outcome: SoundOutcome, endedAtMs: number): Promise<JobResult>;
   noteFailure(job: HeldJob, problem: Problem): Promise<void>;
-  /** Looks for changes in a history that has just grown. */
+  /** Searches a history with new runs for changes. */
   search(nowMs: number): Promise<unknown>;
 }
 
-/** The queue's surroundings. */
+/** Services outside the queue that it uses. */
 export interface QueueOutside {
   now(): number;
   transaction(work: () => void): void;
-  /** Work that goes on after the reply. */
+  /** Continues work after the reply. */
   later(work: Promise<unknown>): void;
   readonly alarm: Alarm;
   linkOf(runnerId: string): QueueLink;
-  /** Where spans within this context go; null where they go nowhere. */
+  /** Scope for spans within this context; null where they are not exported. */
   scopeOf(context: TraceContext | null): SpanScope | null;
-  /** Who owns a runner that the queue does not know. */
+  /** Owner of a runner that the queue does not know. */
   findOwner(runnerId: string): Promise<RunnerOwner | null>;
   recordQuarantine(runnerId: string, quarantine: { until: string; reason: string } | null): Promise<void>;
   readonly results: Results;
 }
 
-/** The tables that decide, and the surroundings that decisions act on. */
+/** The queue's tables and outside services, which its functions share. */
 export interface QueueParts {
   readonly store: JobStore;
   readonly runners: RunnerTable;

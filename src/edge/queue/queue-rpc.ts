@@ -9,34 +9,34 @@ import type { OwedVersion } from "../fleet/plan-runner.ts";
 import type { ResolvedRule } from "../store/models/version-store.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
 
-/** A checked job that is to be queued. */
+/** Checked job to be queued. */
 export interface Submission {
-  /** Id of the key that asked; null for a job that the edge submits itself. */
+  /** Id of the requesting key; null for a job that the edge submits itself. */
   readonly submittedBy: string | null;
-  /** The project that owns the job. */
+  /** Project that owns the job. */
   readonly project: string;
   readonly spec: JobSpec;
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
   readonly requestHash: string;
-  /** The span of the request; absent or null where it is not traced. */
+  /** Span of the request; absent or null where it is not traced. */
   readonly traceparent?: string | null;
 }
 
 export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Problem };
 
-/** Jobs of a kind and project that are in a state; of ended ones, all that ever came to it. */
+/** Number of jobs by kind, project and state; for end states, all that ever reached them. */
 export interface JobCount {
   readonly state: JobState;
   readonly kind: string;
-  /** Null of ended ones, which are counted over all projects. */
+  /** Null for end states, which are counted over all projects. */
   readonly project: string | null;
   readonly count: number;
-  /** When the oldest of them was created; null of ended ones. */
+  /** Creation time of the oldest; null for end states. */
   readonly oldestAtMs: number | null;
 }
 
-/** A runner as the queue knows it: what it can do, for whom, and whether it may be given work. */
+/** Runner as the queue knows it: its capabilities, its owner, and whether it may get work. */
 export interface KnownRunner extends RunnerOwner {
   readonly id: string;
   readonly capabilities: Capabilities;
@@ -44,12 +44,12 @@ export interface KnownRunner extends RunnerOwner {
   readonly draining: boolean;
 }
 
-/** The calls that the queue's object takes; `JobQueue` documents each. */
+/** RPC interface of the queue's object; `JobQueue` documents each call. */
 export interface JobQueueRpc extends Rpc.DurableObjectBranded {
-  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` behind `Last-Event-ID`. */
+  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`. */
   fetch(request: Request): Promise<Response>;
 
-  // Jobs, for those who submit them.
+  // Jobs, for their submitters.
   submit(submission: Submission): Promise<SubmitOutcome>;
   get(project: string, id: string): Job | null;
   list(
@@ -67,12 +67,12 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   calibrateAnew(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome>;
   calibrateEverywhere(project: string, modelVersionId: string, rule: ResolvedRule): Promise<void>;
 
-  // What a runner may do while it holds a job.
+  // Rights of a runner while it holds a job.
   isCalibrating(runnerId: string, modelVersionIds: string[]): boolean;
   isWorkingOn(runnerId: string, digest: string): boolean;
   projectOfLease(runnerId: string, lease: Lease): string | null;
 
-  // A runner's comings and goings, and its jobs.
+  // Connection changes of a runner, and its jobs.
   runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[]): Promise<Lease[]>;
   runnerChanged(id: string, capabilities: Capabilities): void;
   runnerDisconnected(id: string): Promise<void>;

@@ -9,7 +9,10 @@ import type { QueueParts } from "./queue-parts.ts";
 import { GOOD_STANDING, noteFlap, type RunnerStanding } from "./runner-standing.ts";
 import type { KnownRunner } from "./queue-rpc.ts";
 
-/** A runner said hello: leases that it no longer works on end now; it may get work. Gives the leases that it lost. */
+/**
+ * Connects a runner after its hello: leases that it no longer works on end now, and it may get work. Returns the leases
+ * that it lost.
+ */
 export async function connectRunner(
   queue: QueueParts,
   runner: Omit<KnownRunner, "online">,
@@ -29,19 +32,19 @@ export async function connectRunner(
   return stale;
 }
 
-/** The capabilities of a connected runner have changed; the link announces it once they can be read. */
+/** Saves the changed capabilities of a connected runner; the link announces them once they can be read. */
 export function changeRunner(queue: QueueParts, id: string, capabilities: Capabilities): void {
   queue.runners.setCapabilities(id, capabilities);
   queue.outside.later(dispatchJobs(queue));
 }
 
-/** The runner's socket closed. Its leases run on: it may come back in time. */
+/** Marks a runner offline. Its leases continue, since it may return in time. */
 export async function disconnectRunner(queue: QueueParts, id: string): Promise<void> {
   queue.runners.setOnline(id, false);
   await announceRunner(queue, id);
 }
 
-/** A runner drains, or finishes what it has before it stops; or it takes work again, and its quarantine ends. */
+/** Drains a runner, also before it stops, or lets it take work again and ends its quarantine. */
 export async function drainRunner(queue: QueueParts, id: string, draining: boolean): Promise<void> {
   queue.runners.setDraining(id, draining);
   if (!draining) await changeStanding(queue, id, () => GOOD_STANDING);
@@ -49,18 +52,18 @@ export async function drainRunner(queue: QueueParts, id: string, draining: boole
   if (!draining) await dispatchJobs(queue);
 }
 
-/** A runner works for all projects now, or for its own alone: then its jobs of others are given to others. */
+/** Opens a runner to all projects, or restricts it to its own: its jobs of other projects then go to other runners. */
 export async function shareRunner(queue: QueueParts, id: string, shared: boolean): Promise<void> {
   const owner = await findOwner(queue, id);
   if (owner === null) return;
   queue.runners.setShared(id, shared);
-  // Projects that no longer see it hear of it, too.
+  // Projects that no longer see the runner are notified too.
   queue.log.announce({ type: "runner", id }, ALL_PROJECTS);
   if (!shared) await takeFromOthers(queue, id, owner.project);
   await dispatchJobs(queue);
 }
 
-/** A runner lost its connection, and not by leaving. */
+/** Notes a lost connection of a runner that did not leave on purpose. */
 export async function flapRunner(queue: QueueParts, id: string): Promise<void> {
   await changeStanding(queue, id, (standing) => noteFlap(standing, queue.outside.now()));
 }
@@ -74,7 +77,7 @@ export async function removeRunner(queue: QueueParts, id: string): Promise<void>
   for (const job of store.leased()) {
     if (job.runnerId === id) log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
   }
-  // No other runner may take a job that waits for this one alone.
+  // No other runner may take a job that is pinned to this one.
   for (const job of store.queuedOnlyFor(id)) {
     log.apply(job, machine.fail(job, problem, outside.now()), problem.detail);
   }
@@ -82,8 +85,8 @@ export async function removeRunner(queue: QueueParts, id: string): Promise<void>
 }
 
 /**
- * Renews the leases that a runner works on; gives back those that it no longer holds, and whether a job waits that
- * it might get, so that its next heartbeat is wanted, too.
+ * Renews the leases that a runner works on. Returns those that it no longer holds, and whether a job waits that it
+ * might get, so that its next heartbeat is needed too.
  */
 export async function heedHeartbeat(
   queue: QueueParts,
@@ -104,7 +107,7 @@ export async function announceRunner(queue: QueueParts, id: string): Promise<voi
   if (owner !== null) queue.log.announce({ type: "runner", id }, owner.shared ? ALL_PROJECTS : owner.project);
 }
 
-/** Judges a runner anew; a quarantine that begins or ends is announced once it can be read. */
+/** Updates a runner's standing; the start or end of a quarantine is announced once it can be read. */
 export async function changeStanding(
   queue: QueueParts,
   runnerId: string,
@@ -120,28 +123,28 @@ export async function changeStanding(
   try {
     await queue.outside.recordQuarantine(runnerId, shown);
   } catch (error) {
-    // Jobs keep away from it all the same; requests do not.
+    // The queue still withholds jobs from the runner; requests still reach it.
     console.error(JSON.stringify({ event: "quarantine-not-recorded", runnerId, error: String(error) }));
   }
   await announceRunner(queue, runnerId);
 }
 
-/** The owner of a runner; one that never said hello is known to the database alone. */
+/** Owner of a runner; only the database knows one that never said hello. */
 async function findOwner({ runners, outside }: QueueParts, runnerId: string): Promise<RunnerOwner | null> {
   return runners.findOwner(runnerId) ?? outside.findOwner(runnerId);
 }
 
-/** Ends what a runner holds for other projects than this one; what waits for it alone fails. */
+/** Ends a runner's leases of projects other than this one, and fails their jobs that are pinned to it. */
 async function takeFromOthers({ store, log, outside }: QueueParts, runnerId: string, project: string): Promise<void> {
   const problem = createProblem("runner-lost", "The runner works for its own project alone now.");
   const held = store.leasedTo(runnerId, project);
-  // All at once: while one is cancelled at the runner, another may end.
+  // All at once: another job may end while one is being cancelled at the runner.
   for (const job of held) log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
   for (const job of store.queuedOnlyFor(runnerId, project)) {
     log.apply(job, machine.fail(job, problem, outside.now()), problem.detail);
   }
   for (const { id, epoch } of held) {
-    // A runner that cannot be reached learns it by its next heartbeat.
+    // A runner that cannot be reached learns of it by its next heartbeat.
     await outside
       .linkOf(runnerId)
       .cancelJob({ jobId: id, epoch })
@@ -149,7 +152,7 @@ async function takeFromOthers({ store, log, outside }: QueueParts, runnerId: str
   }
 }
 
-/** Renews leases of a runner; gives those that it does not hold. */
+/** Renews leases of a runner; returns those that it does not hold. */
 function renewLeases({ store, outside, leaseMs }: QueueParts, runnerId: string, running: readonly Lease[]): Lease[] {
   const nowMs = outside.now();
   return running.filter((lease) => {

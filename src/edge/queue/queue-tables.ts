@@ -7,7 +7,7 @@ import { JobStore } from "./job-store.ts";
 import { GOOD_STANDING, type Quarantine, quarantineAt, type RunnerStanding } from "./runner-standing.ts";
 import { RunnerTable } from "./runner-table.ts";
 
-/** The traces that jobs were submitted in, for those that are traced, in the queue object's SQLite. */
+/** Trace contexts of the traced jobs' submissions, in the queue object's SQLite. */
 export class JobTraces {
   readonly #sql: ObjectSql;
 
@@ -26,7 +26,7 @@ export class JobTraces {
     return parseTraceparent(row?.traceparent);
   }
 
-  /** Forgets those of jobs that are in no state any more but their last. */
+  /** Deletes the traces of jobs that have ended. */
   prune(): void {
     this.#sql.exec(
       "delete from job_traces where job_id not in (select id from jobs where state in ('queued', 'leased'))",
@@ -34,7 +34,7 @@ export class JobTraces {
   }
 }
 
-/** When each project was last given a runner, as turns that are counted, in the queue object's SQLite. */
+/** Last turn of each project as a counter, in the queue object's SQLite. */
 export class ProjectTurns {
   readonly #sql: ObjectSql;
 
@@ -42,7 +42,7 @@ export class ProjectTurns {
     this.#sql = sql;
   }
 
-  /** The last turn of each project that ever had one. */
+  /** Last turn of each project that ever had one. */
   read(): Map<string, number> {
     const rows = this.#sql.exec<{ project: string; turn: number }>("select project, turn from project_turns").toArray();
     return new Map(rows.map(({ project, turn }) => [project, turn]));
@@ -58,9 +58,9 @@ export class ProjectTurns {
   }
 }
 
-/** The layout of the JobQueue's SQLite, step by step. */
+/** Migrations of the JobQueue's SQLite, in order. */
 export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
-  // What objects without a version may have already.
+  // Tables that objects without a version may already have.
   `create table if not exists jobs (
      id text primary key, state text not null, attempt integer not null, max_attempts integer not null,
      epoch integer not null, runner_id text, lease_until_ms integer, created_at_ms integer not null,
@@ -82,7 +82,7 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
    ) strict;
    create table if not exists job_traces (job_id text primary key, traceparent text not null) strict`,
   "create table runner_standings (runner_id text primary key, standing text not null) strict",
-  // What came before there were projects is the operator's.
+  // Rows from before projects existed belong to the operator.
   ensureColumn("jobs", "project", "text not null default 'main'"),
   ensureColumn("runners", "project", "text not null default 'main'"),
   ensureColumn("runners", "shared", "integer not null default 0"),
@@ -94,7 +94,7 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
 
 type Row = { runner_id: string; standing: string };
 
-/** What speaks against runners, in the queue object's own SQLite; of most of them, nothing. */
+/** Standings of runners, in the queue object's SQLite; a runner in good standing has no row. */
 export class StandingTable {
   readonly #sql: ObjectSql;
 
@@ -119,7 +119,7 @@ export class StandingTable {
     this.#sql.exec("delete from runner_standings where runner_id = ?", runnerId);
   }
 
-  /** The quarantines that hold now, by runner. */
+  /** Quarantines in force, by runner. */
   quarantines(nowMs: number): Map<string, Quarantine> {
     const rows = this.#sql.exec<Row>("select * from runner_standings").toArray();
     const held = rows.map((row) => [row.runner_id, quarantineAt(JSON.parse(row.standing), nowMs)] as const);
@@ -130,8 +130,8 @@ export class StandingTable {
 type Delivery = "sent" | "offline" | "failed";
 
 /**
- * Offers a job within the span that it was submitted in: how long it waited, and the way to the runner, whose work is
- * within that.
+ * Offers a job within the span of its submission: one span for its wait, one for the way to the runner, which contains
+ * the runner's work.
  */
 export async function traceOffer(
   scope: SpanScope | null,
@@ -148,7 +148,7 @@ export async function traceOffer(
   );
 }
 
-/** All tables of the queue, whose layout is up to date. */
+/** All tables of the queue, migrated to the current layout. */
 export function openTables(sql: ObjectSql, now: () => number) {
   const store = new JobStore(sql);
   return {

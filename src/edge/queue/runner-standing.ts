@@ -3,7 +3,7 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import { type Problem, PROBLEMS } from "../../protocol/wire/problem.ts";
 import { judgesRunner } from "../kinds/registry.ts";
 
-/** Of a runner's faults those that come from what was asked of it, from leaving, or from a quarantine that holds already. */
+/** Runner faults that are excused: caused by the request, by the runner's departure, or by a quarantine in force. */
 const EXCUSED = new Set<Problem["code"]>([
   "runner-offline",
   "runner-lost",
@@ -15,39 +15,40 @@ const EXCUSED = new Set<Problem["code"]>([
 ]);
 
 /**
- * Whether the end of a job speaks against its runner: by the problem's fault, and only of jobs that brought nothing of
- * their sender's, nor a time or a pool that may not do. Who sends such could otherwise lock runners out for everybody.
+ * Whether a job's end counts against its runner. The problem must be the runner's fault, and the job must contain
+ * nothing supplied by its sender, nor a time limit or pool that may be unsuitable. Otherwise a sender could lock
+ * runners out for everyone.
  */
 export function blamesRunner(spec: JobSpec, { code }: Problem): boolean {
   return PROBLEMS[code].fault === "runner" && !EXCUSED.has(code) && judgesRunner(spec);
 }
 
-/** Why a runner is given nothing, and until when. */
+/** Reason and end of a period in which a runner gets no work. */
 export interface Quarantine {
   readonly untilMs: number;
   readonly reason: string;
 }
 
-/** What speaks against a runner, and the quarantine that came of it. */
+/** Faults counted against a runner, and the resulting quarantine. */
 export interface RunnerStanding {
-  /** When it lost its connection, rising; only what is in the window. */
+  /** Times of lost connections within the window, oldest first. */
   readonly lostAtMs: readonly number[];
-  /** Jobs in a row that failed fast by its fault, each once, the latest ones. */
+  /** Latest consecutive jobs that failed fast by the runner's fault, each listed once. */
   readonly failedJobIds: readonly string[];
-  /** Quarantines so far that count for the length of the next one. */
+  /** Quarantines so far that lengthen the next one. */
   readonly lockouts: number;
   readonly quarantine: (Quarantine & { readonly cause: "flapping" | "failing" }) | null;
 }
 
 export const GOOD_STANDING: RunnerStanding = { lostAtMs: [], failedJobIds: [], lockouts: 0, quarantine: null };
 
-/** The quarantine that holds now; null where there is none. */
+/** Quarantine in force; null where there is none. */
 export function quarantineAt({ quarantine }: RunnerStanding, nowMs: number): Quarantine | null {
   if (quarantine === null || quarantine.untilMs <= nowMs) return null;
   return { untilMs: quarantine.untilMs, reason: quarantine.reason };
 }
 
-/** The runner lost its connection, and not by leaving. */
+/** Notes a lost connection of a runner that did not leave on purpose. */
 export function noteFlap(before: RunnerStanding, nowMs: number): RunnerStanding {
   const standing = forget(before, nowMs);
   const recent = standing.lostAtMs.filter((atMs) => atMs > nowMs - LIMITS.flapWindowMs);
@@ -56,7 +57,7 @@ export function noteFlap(before: RunnerStanding, nowMs: number): RunnerStanding 
   return judge({ ...standing, lostAtMs }, "flapping", lostAtMs.length >= LIMITS.flapDisconnects, reason, nowMs);
 }
 
-/** A job ended on the runner by a problem that is the runner's, so long after it began there. */
+/** Notes a job that failed by the runner's fault, with the time since it began there. */
 export function noteFailedJob(
   before: RunnerStanding,
   { jobId, ranMs, problem }: { jobId: string; ranMs: number; problem: Problem },
@@ -70,14 +71,16 @@ export function noteFailedJob(
   return judge({ ...standing, failedJobIds }, "failing", failedJobIds.length >= LIMITS.fastFailures, reason, nowMs);
 }
 
-/** A job came to a good end: what was held against the runner for failing is forgiven, flapping is not. */
+/** Notes a success: earlier failures are forgiven, lost connections are not. */
 export function noteSuccess(standing: RunnerStanding): RunnerStanding {
   if (standing.failedJobIds.length === 0 && standing.quarantine?.cause !== "failing") return standing;
   const isForgiven = standing.quarantine?.cause === "failing";
   return { ...standing, failedJobIds: [], ...(isForgiven && { lockouts: 0, quarantine: null }) };
 }
 
-/** Locks the runner out, longer each time; what goes on meanwhile is kept, so that the first fault after it counts. */
+/**
+ * Quarantines the runner, longer each time. Faults during a quarantine are kept, so that the first one after it counts.
+ */
 function judge(
   standing: RunnerStanding,
   cause: "flapping" | "failing",
@@ -91,7 +94,7 @@ function judge(
   return { ...standing, lockouts: lockouts + 1, quarantine: { untilMs: nowMs + forMs, reason, cause } };
 }
 
-/** A quarantine that ended long ago counts for nothing. */
+/** Resets the standing when its last quarantine ended long ago. */
 function forget(standing: RunnerStanding, nowMs: number): RunnerStanding {
   const endedMs = standing.quarantine?.untilMs ?? nowMs;
   return nowMs - endedMs > LIMITS.quarantineForgottenMs ? GOOD_STANDING : standing;

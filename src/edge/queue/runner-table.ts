@@ -12,7 +12,7 @@ type Row = {
   shared: number;
 };
 
-/** The runners that said hello, in the queue object's own SQLite. */
+/** Runners that have said hello, in the queue object's SQLite. */
 export class RunnerTable {
   readonly #sql: ObjectSql;
 
@@ -39,7 +39,7 @@ export class RunnerTable {
   }
 
   setOnline(id: string, online: boolean): void {
-    // Most say what is known: a row that does not change is not written.
+    // Most updates change nothing: an unchanged row is not written.
     this.#sql.exec("update runners set online = ?1 where id = ?2 and online <> ?1", Number(online), id);
   }
 
@@ -64,7 +64,7 @@ export class RunnerTable {
     return this.#sql.exec<Row>("select * from runners").toArray().map(toRunner);
   }
 
-  /** Whose runner it is; null of one that never said hello. */
+  /** Owner of a runner; null for one that never said hello. */
   findOwner(id: string): RunnerOwner | null {
     const found = this.find(id);
     return found === null ? null : { project: found.project, shared: found.shared };

@@ -6,7 +6,7 @@ import type { HeldJob, QueueParts } from "./queue-parts.ts";
 import { changeStanding } from "./queue-runners.ts";
 import { blamesRunner, noteFailedJob, noteSuccess } from "./runner-standing.ts";
 
-/** Keeps how far a job is, while its lease holds. */
+/** Saves a job's progress while its lease holds. */
 export function noteProgress({ store, log }: QueueParts, runnerId: string, lease: Lease, progress: JobProgress): void {
   const job = store.findRecord(lease.jobId);
   if (job === null || !machine.holdsLease(job, lease, runnerId)) return;
@@ -15,8 +15,8 @@ export function noteProgress({ store, log }: QueueParts, runnerId: string, lease
 }
 
 /**
- * Takes an outcome: true once it is stored, false where its lease has ended. Results are in the
- * history before the job counts as ended; every step may be repeated.
+ * Accepts an outcome: true once it is stored, false where its lease has ended. Results are in the history before the
+ * job counts as ended; every step may be repeated.
  */
 export async function settleJob(
   queue: QueueParts,
@@ -35,13 +35,13 @@ export async function settleJob(
   const judged = results.judge(held.spec, outcome);
   let kept: JobResult | null = null;
   if (judged.ok) {
-    // A whole lease for the database, so that the job is not given away while its result is stored.
+    // Grants the database a full lease, so that the job is not reassigned while its result is stored.
     store.save(machine.renewLease(job, nowMs, queue.leaseMs));
     kept = await results.keep(held, judged, nowMs);
   } else {
     await results.noteFailure(held, judged.problem);
   }
-  // The lease may have ended while the database wrote: then another runner owns the job's end.
+  // The lease may have ended during the database write: then another runner decides the job's end.
   const current = store.findRecord(job.id);
   if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
   if (judged.ok) {
@@ -72,7 +72,7 @@ function findHeld({ store }: QueueParts, { id, attempt }: machine.JobRecord, run
   return { id, project, attempt, spec, runnerId };
 }
 
-/** Cancels a job of the project and, where a runner holds it, at that runner. */
+/** Cancels a job of the project, and at its runner if one holds it. */
 export async function cancelJob(queue: QueueParts, project: string, id: string): Promise<Job | null> {
   const { store, log, outside } = queue;
   const before = store.projectOf(id) === project ? store.findRecord(id) : null;

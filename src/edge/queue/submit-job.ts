@@ -9,12 +9,12 @@ import { findProfile } from "../store/fleet/profile-store.ts";
 import { hexOf } from "../store/secret.ts";
 import type { SubmitOutcome } from "./queue-rpc.ts";
 
-/** Digest of a job's spec: two requests with one idempotency key must have the same. */
+/** Digest of a job's spec: two requests with one idempotency key must have the same digest. */
 export async function digestRequest(spec: JobInput): Promise<string> {
   return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(spec))));
 }
 
-/** The key that asks for a job, and its request. */
+/** Requesting key of a job, and its request. */
 interface Submitter {
   readonly principal: { readonly id: string } | null;
   /** The caller's `Idempotency-Key`. */
@@ -22,7 +22,7 @@ interface Submitter {
   readonly scope: SpanScope | null;
 }
 
-/** Queues a job that a caller asks for. Throws the problem that is in the way. */
+/** Queues a job for a caller. Throws a problem if it cannot be queued. */
 export async function submitJob(env: ProjectEnv, { principal, key, scope }: Submitter, input: JobInput): Promise<Job> {
   const profile = input.profile === undefined ? null : await findProfile(openProject(env), input.profile);
   const spec = await prepareSpec(env, input, profile);
@@ -31,7 +31,7 @@ export async function submitJob(env: ProjectEnv, { principal, key, scope }: Subm
     submittedBy: principal?.id ?? null,
     spec,
     profile,
-    // Two callers may use the same key without meeting.
+    // Two callers may use the same key without a conflict.
     idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
     requestHash: await digestRequest(input),
     traceparent: scope === null ? null : formatTraceparent(scope.context),
@@ -42,7 +42,7 @@ export async function submitJob(env: ProjectEnv, { principal, key, scope }: Subm
 
 const JOBS_PAGE = 200;
 
-/** Cancels what a project still has queued or under work: shared runners are for others now. */
+/** Cancels a project's queued and running jobs: shared runners then serve others. */
 export async function cancelJobs(env: ProjectEnv): Promise<void> {
   const queue = jobQueue(env);
   for (const state of ["queued", "leased"] as const) {

@@ -4,12 +4,12 @@ import { ADVICE, makeCheck, toPercent, type WatchContext } from "../watch/watch-
 import { errorLimit, FULL_QUEUE, judgeErrors } from "../watch/judge-requests.ts";
 import { isUnderused, judgeUtilisation, LEAST_COMPUTING } from "../watch/judge-utilisation.ts";
 
-/** Of the threads that a core of a GPU can hold: with fewer it has too little to switch to while memory is awaited. */
+/** Least occupancy of a GPU core's thread slots: below it too few threads hide memory latency. */
 const LEAST_OCCUPANCY = 0.25;
-/** Of the bandwidth or of the arithmetic that was measured there, whichever is used more. */
+/** Least share of the measured roof, bandwidth or arithmetic, whichever is used more. */
 const LEAST_ROOF_SHARE = 0.2;
 
-/** What a diagnosis says of one device. */
+/** Checks of one device. */
 export function checkDevice(device: DeviceHealth, report: HealthReport, context: WatchContext): DiagnosisCheck[] {
   return [
     checkUtilisation(device, report, context),
@@ -52,7 +52,10 @@ function checkOccupancy({ deviceKey, kernels }: DeviceHealth): DiagnosisCheck {
   });
 }
 
-/** A kernel that computes a lot for each byte needs little bandwidth: it fails only if it uses neither. */
+/**
+ * Checks the use of bandwidth and arithmetic. A compute-bound kernel needs little bandwidth: it fails only if it uses
+ * neither.
+ */
 function checkBandwidth({ deviceKey, kernels }: DeviceHealth): DiagnosisCheck {
   const measured = kernels?.bandwidthShare ?? null;
   const used = Math.max(measured ?? 0, kernels?.arithmeticShare ?? 0);

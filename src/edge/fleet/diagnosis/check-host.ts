@@ -4,10 +4,10 @@ import { GROWN_BYTES, judgeGrowth, judgeThrottling } from "../watch/judge-host.t
 import { CROWDED_SHARE } from "../watch/judge-slowness.ts";
 import { memoryTrend } from "../watch/memory-sample.ts";
 
-/** Items that leave a tier in a minute for want of room: some are life, this many say that it is too small. */
+/** Evictions from a memory tier per minute that show it is too small; a few are normal. */
 const PAGE_OUTS_A_MINUTE = 6;
 
-/** What a diagnosis says of the machine and of the runner as a whole. */
+/** Checks of the machine and of the runner as a whole. */
 export function checkHost(report: HealthReport, context: WatchContext): DiagnosisCheck[] {
   return [
     checkPageOuts(report, context),

@@ -8,13 +8,14 @@ import { ADVICE, makeCheck, type RunnerHealth, type WatchContext } from "../watc
 import { checkDevice } from "./check-device.ts";
 import { checkHost } from "./check-host.ts";
 
-/** How unlikely what is seen must be under the contrary, to be told as a pass or a fail. */
+/** Significance level of a pass or a fail. */
 const CHANCE = 0.05;
 const DEFAULT_PERCENTILE = 0.99;
 
 /**
- * A placement's probes against the latency that its validation required on the runner. Probes are few: it fails where
- * more lie above the bound than the percentile lets, and passes where so few would not if it were missed.
+ * Checks a placement's probes against the latency that its validation required on the runner. Probes are few, so both
+ * outcomes are tests. It fails if too many exceed the bound for the percentile; it passes if so few would be unlikely
+ * were the bound missed.
  */
 function checkPlacement(
   told: PlacementHealth,
@@ -34,7 +35,7 @@ function checkPlacement(
   return required.map((requirement) => checkLatency(expectation, requirement, probed));
 }
 
-/** Probes are single queries on the runner itself. */
+/** Whether a requirement applies to probes, which are single queries on the runner itself. */
 function isOfProbes({ metric, scenario, path, atMost }: Requirement): boolean {
   const isSingle = scenario === undefined || scenario === "singleStream";
   return metric === "latencyMs" && isSingle && path !== "edge" && atMost !== undefined;
@@ -76,7 +77,7 @@ function checkLatency(
   });
 }
 
-/** A runner's checklist, and what the watch has found. */
+/** A runner's checklist and the watch's open findings. */
 export function diagnose(runnerId: string, health: Extract<RunnerHealth, { ok: true }>): Diagnosis {
   const { online, fresh, report, context } = health;
   const checks: DiagnosisCheck[] = [
@@ -89,7 +90,7 @@ export function diagnose(runnerId: string, health: Extract<RunnerHealth, { ok: t
   return { runnerId, online, fresh, reportedAt: report.at, healthy, checks, findings, report };
 }
 
-/** A report that was asked for repeats some of the last one's span: it stands for that one. */
+/** Reports with this one as the latest. A requested report overlaps the last one's span, so it replaces it. */
 function withLatest(reports: readonly HealthReport[], report: HealthReport): readonly HealthReport[] {
   return [...reports.slice(0, -1), report];
 }

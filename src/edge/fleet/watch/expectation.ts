@@ -5,26 +5,26 @@ import type { Placement } from "../../../protocol/models/model.ts";
 import { Requirement } from "../../../protocol/models/requirement.ts";
 import { isSameConfiguration, ServingConfiguration } from "../../../protocol/fleet/serving.ts";
 
-/** What the probes of a placement are held against. */
+/** Reference that the probes of a placement are compared with. */
 export const Expectation = z.object({
   placementId: z.string(),
   modelVersionId: z.string(),
   variant: z.string(),
   deviceKey: z.string(),
   backend: Backend,
-  /** `lenet5@1 int8 on cpu by ort-cpu` */
+  /** Name of the placement, for example `lenet5@1 int8 on cpu by ort-cpu`. */
   subject: z.string(),
   configuration: ServingConfiguration,
-  /** Of one row at a time, in milliseconds; null where nothing was measured under this configuration. */
+  /** Latency of one row at a time; null where nothing was measured under this configuration. */
   service: z.object({ source: z.enum(["validated", "calibrated"]), p50Ms: z.number(), p95Ms: z.number() }).nullable(),
-  /** Of its latest validation. */
+  /** Requirements of its latest validation. */
   requirements: z.array(Requirement),
-  /** The largest batch that was calibrated. */
+  /** Largest calibrated batch. */
   batchRows: z.number(),
 });
 export type Expectation = z.infer<typeof Expectation>;
 
-/** What a placement was seen to do: as it was validated, else as its calibration measured one row. */
+/** Expectation of a placement: from its validation, else from its calibration with one row. */
 export function expectationOf(placement: Placement & { readonly subject: string }): Expectation {
   const { id, modelVersionId, variant, deviceKey, backend, subject, configuration, validated, sweep } = placement;
   return {
@@ -49,7 +49,7 @@ function serviceOf({ validated, sweep }: Placement): Expectation["service"] {
   return { source: "calibrated", p50Ms: single.serviceMs.p50, p95Ms: single.serviceMs.p95 };
 }
 
-/** What is expected of a placement that a report tells of; null where it is served by another configuration by now. */
+/** Expectation of a placement in a report; null where its serving configuration has changed since. */
 export function findExpectation(expectations: readonly Expectation[], told: PlacementHealth): Expectation | null {
   const found = expectations.find(
     ({ modelVersionId, variant, deviceKey, backend }) =>

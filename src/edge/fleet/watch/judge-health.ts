@@ -6,7 +6,7 @@ import { judgeSlowness } from "./judge-slowness.ts";
 import { judgeUtilisation } from "./judge-utilisation.ts";
 import type { Evidence, OpenFinding, WatchContext, WatchLevel, WatchRule } from "./watch-rule.ts";
 
-/** Of what two rules say of the same, the first counts. */
+/** Rules in order of precedence: of two findings with one key, the first counts. */
 const RULES: readonly WatchRule[] = [
   judgeThrottling,
   judgeSlowness,
@@ -17,16 +17,17 @@ const RULES: readonly WatchRule[] = [
   judgeGrowth,
 ];
 
-/** In so many reports in a row a finding must show before it opens, */
+/** Consecutive reports that must show a finding before it opens. */
 const OPEN_REPORTS = 2;
-/** and it must be gone from so many before it closes. */
+/** Consecutive reports without a finding before it closes. */
 const CLOSE_REPORTS = 6;
-/** Reports further apart are not in a row: so many spans, and a little. */
+/** Largest gap between consecutive reports, in spans, with some slack. */
 const SPANS_APART = 3;
 
 /**
- * What is wrong with a runner by its last reports, the latest of which has just come. A finding opens when the last two
- * reports show it, and closes when the last six do not even by the laxer limits. Pure: times are those of the reports.
+ * Open findings of a runner by its last reports, including the one that has just arrived. A finding opens when the last
+ * two reports show it. It closes when the last six do not show it, even by the laxer limits. Pure: times are those of
+ * the reports.
  */
 export function judgeHealth(runnerId: string, context: WatchContext): readonly OpenFinding[] {
   const { reports, open } = context;
@@ -55,7 +56,7 @@ function judge(report: HealthReport, context: WatchContext, level: WatchLevel): 
   return [...Map.groupBy(said, ({ key }) => key).values()].map(([first]) => first!);
 }
 
-/** The last reports of the runner's present process, without a gap. */
+/** Last reports of the runner's present process, without a gap. */
 function inARow(reports: readonly HealthReport[]): readonly HealthReport[] {
   const latest = reports.at(-1);
   const from = reports.findLastIndex((report, index) => {

@@ -12,14 +12,17 @@ import {
   type WatchRule,
 } from "./watch-rule.ts";
 
-/** Of all cores, by other processes: what is left is not what was validated, whatever single probes still find. */
+/**
+ * Share of all cores that other processes use. Beyond it the runner lacks the capacity that was validated, even if
+ * single probes are fast.
+ */
 const FULL_SHARE = { open: 0.8, hold: 0.6 } as const;
-/** So many reports in a row, this one among them: a build or a backup comes and goes. */
+/** Consecutive reports required, this one included: a build or a backup is temporary. */
 const REPORTS = 2;
 
 /**
- * Other processes that hold the cores. The scheduler lets a process through that wakes for a moment, so that a probe of
- * a small model finds nothing: it is load that will be slow.
+ * Finds other processes that occupy the cores. The scheduler favours processes that wake briefly, so probes of a small
+ * model stay fast; requests under load will be slow.
  */
 export const judgeCrowding: WatchRule = (report, { reports }, level) => {
   const upTo = reports.filter(({ at, startedAt }) => at <= report.at && startedAt === report.startedAt).slice(-REPORTS);
@@ -45,13 +48,13 @@ function describeCores({ host }: HealthReport): string {
 }
 
 const MiB = 2 ** 20;
-/** Growth over the samples, in bytes and of what is held: less is a cache at work. */
+/** Least growth over the samples, in bytes and as a share of the memory held: a cache may grow by less. */
 export const GROWN_BYTES = 64 * MiB;
 export const GROWN_SHARE = 0.15;
-/** Of a rise by chance. Samples a minute apart are not independent: hence so little. */
+/** Largest probability that a rise is due to chance. Strict, because samples a minute apart are not independent. */
 const CHANCE = { open: 1e-4, hold: 1e-2 } as const;
 
-/** Memory of the runner, or of one device's process, that grows and goes on growing. */
+/** Finds steady memory growth of the runner or of one device's process. */
 export const judgeGrowth: WatchRule = (report, context, level) => {
   const devices = report.devices.flatMap(({ deviceKey }) => judgeTrend(deviceKey, context, level) ?? []);
   if (devices.length > 0) return devices;
@@ -77,25 +80,28 @@ function judgeTrend(deviceKey: string | null, { memory }: WatchContext, level: W
   };
 }
 
-/** Of its usual clock under load. */
+/** Share of the usual clock under load below which a clock is slow. */
 const SLOW_CLOCK = { open: 0.8, hold: 0.9 } as const;
-/** From here on a processor has something to do. */
+/** Least load of a processor that counts as loaded. */
 const LOADED_SHARE = 0.3;
-/** Reports under no less load that make a clock the usual one; the latest do not, since they are what is judged. */
+/**
+ * Reports under similar or higher load that establish the usual clock; the latest are excluded, since they are under
+ * judgement.
+ */
 const USUAL_REPORTS = 5;
 const LATEST_REPORTS = 6;
-/** Fewer busy cores run faster: only a load that was about as high or higher tells. */
+/** Tolerance of a comparable load: a processor with fewer busy cores clocks higher, so lower loads are ignored. */
 const LIKE_LOAD = 0.1;
-/** So far below its limit a processor is at its limit. */
+/** Distance from its limit, in °C, within which a processor counts as hot. */
 const NEAR_LIMIT_C = { open: 1, hold: 3 } as const;
-/** What a driver gives as a reason while nothing is wrong. */
+/** Throttle reasons of a driver that are harmless. */
 const HARMLESS = /idle|power.?cap|application|sync.?boost|display/i;
 
-/** A processor that slows itself down for heat: its driver says so, or its clock falls while load holds. */
+/** Finds thermal throttling: the driver reports it, or the clock falls under constant load. */
 export const judgeThrottling: WatchRule = (report, context, level) =>
   report.sensors.flatMap((sensor) => judgeSensor(sensor, report, context, level) ?? []);
 
-/** Whether the processor of a device is throttled in a report. */
+/** Whether a report shows a device's processor throttled. */
 export function isThrottled(
   deviceKey: string,
   report: HealthReport,
@@ -113,7 +119,7 @@ function judgeSensor(sensor: Sensor, report: HealthReport, context: WatchContext
   const isLoaded = loadOf(sensor, report) >= LOADED_SHARE;
   const isSlow = isLoaded && clockMhz !== null && usualMhz !== null && clockMhz < SLOW_CLOCK[level] * usualMhz;
   const isHot = temperatureC !== null && limitC !== null && temperatureC >= limitC - NEAR_LIMIT_C[level];
-  // A low clock alone may be the governor's; of a temperature that cannot be read nothing speaks against heat.
+  // A low clock alone may be the governor's choice; an unreadable temperature does not rule out heat.
   if (!isSaid && !(isSlow && (isHot || temperatureC === null || limitC === null))) return null;
   return {
     key: keyOf(sensor.of),
@@ -147,7 +153,7 @@ function loadOf(sensor: Sensor, { host, devices }: HealthReport): number {
   return sensor.utilisation ?? devices.find(({ deviceKey }) => deviceKey === sensor.of)?.busyShare ?? 0;
 }
 
-/** What its clock was under such a load before the latest reports, or before it fell; null where too little is known. */
+/** Usual clock under such a load before the latest reports, or before the finding; null with too few reports. */
 function usualClockMhz(of: string, load: number, { reports, open }: WatchContext): number | null {
   const fallen = open.find(({ key }) => key === keyOf(of));
   if (fallen?.finding.unit === "MHz") return fallen.finding.expected;

@@ -12,18 +12,18 @@ import {
   type WatchRule,
 } from "./watch-rule.ts";
 
-/** More than this share of failed requests is too much, where no requirement says another. */
+/** Default limit of the share of failed requests, where no requirement sets one. */
 export const ERROR_SHARE = 0.01;
-/** How sure it must be that the share is above its limit. */
+/** Confidence required that the share is above its limit. */
 const CONFIDENCE = { open: 0.99, hold: 0.9 } as const;
-/** Failures that may be one mishap. */
+/** Least number of failures: fewer may be a single incident. */
 const LEAST_ERRORS = { open: 3, hold: 1 } as const;
-/** Of a placement's probes, of which there are few. */
+/** Share of failed probes of a placement; probes are few. */
 const FAILED_PROBES = { open: 0.5, hold: 0.2 } as const;
-/** Restarts of a device's process in the reports that are kept: a process that ends again and again. */
+/** Restarts of a device's process, over the reports kept, that count as repeated. */
 const LEAST_RESTARTS = 3;
 
-/** Devices whose requests fail, or whose process keeps ending, and placements whose probes fail. */
+/** Finds devices with failing requests or a process that keeps ending, and placements with failing probes. */
 export const judgeErrors: WatchRule = (report, context, level) => [
   ...judgeRequests(report, context, level),
   ...judgeProbes(report, context, level),
@@ -42,7 +42,7 @@ function judgeRequests(report: HealthReport, { expectations }: WatchContext, lev
   });
 }
 
-/** The strictest that a validation asked for. */
+/** Strictest error limit among the validations' requirements. */
 export function errorLimit(expectations: readonly Expectation[]): number {
   const asked = expectations.flatMap(({ requirements }) =>
     requirements.flatMap(({ metric, atMost }) => (metric === "errorRate" && atMost !== undefined ? [atMost] : [])),
@@ -82,17 +82,19 @@ function judgeRestarts(report: HealthReport, { reports }: WatchContext): Evidenc
   });
 }
 
-/** Of all that came: more is refused than now and then. */
+/** Share of all requests that were refused; below it refusals are occasional. */
 const REFUSED_SHARE = { open: 0.05, hold: 0.02 } as const;
 const LEAST_REFUSED = 5;
-/** Of the room in the queue. */
+/** Filled share of the queue. */
 export const FULL_QUEUE = { open: 0.5, hold: 0.25 } as const;
-/** A queue in which the middle request waits so much longer than a batch takes, and so long, does not keep up. */
+/** Median wait, in batch durations and in time, at which a queue does not keep up. */
 const WAITED_BATCHES = { open: 10, hold: 5 } as const;
 const LEAST_WAIT_MS = 20;
 const LEAST_WAITING = 4;
 
-/** A device whose queue refuses, fills, or does not keep up. Where too little is computed, that is told instead. */
+/**
+ * Finds devices whose queue refuses, fills or does not keep up. Low utilisation is reported instead where it applies.
+ */
 export const judgeQueueing: WatchRule = (report, _context, level) =>
   report.devices.flatMap((device) => {
     const found = isUnderused(device, report, level) ? null : findQueueing(device, report, level);

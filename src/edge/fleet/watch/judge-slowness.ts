@@ -17,19 +17,19 @@ import {
   type WatchRule,
 } from "./watch-rule.ts";
 
-/** One probe tells nothing. */
+/** Fewest probes for a judgement. */
 const LEAST_PROBES = 2;
-/** How far to look back for them: a slow model is probed seldom. */
+/** Period in which probes are collected: a slow model is probed rarely. */
 const LOOK_BACK_MS = 300_000;
 
 interface RecentProbes {
   readonly serviceMs: Aggregate;
   readonly computeMs: Aggregate | null;
-  /** Whether none could have been made since: slow ones use up the time that probes may take, jobs need it for themselves. */
+  /** Whether no newer probe was possible: slow ones use up the probe budget, and jobs need the device. */
   readonly isLatest: boolean;
 }
 
-/** A placement's probes up to a report: its own, and as many reports back as it takes for enough; null where there are not. */
+/** A placement's probes up to a report, from as many earlier reports as needed; null where there are too few. */
 function recentProbes(
   told: PlacementHealth,
   report: HealthReport,
@@ -63,29 +63,33 @@ function isSame(a: PlacementHealth, b: PlacementHealth): boolean {
   );
 }
 
-/** A median so many times the expected one is slow; a calibration is held less strictly than a validation. */
+/**
+ * Ratio to the expected median above which a median is slow; a calibration is judged less strictly than a validation.
+ */
 const FACTORS = { open: { validated: 1.5, calibrated: 2 }, hold: { validated: 1.3, calibrated: 1.6 } } as const;
 /**
- * A probe finds caches, clocks and processes asleep, which those back to back did not: milliseconds on top. Less where
- * other processes are in the way: then the cause is seen.
+ * Milliseconds allowed for idle caches, clocks and processes, which back-to-back measurements do not meet. Less on a
+ * crowded host, where the cause is visible.
  */
 const WAKING_MS = { open: 5, hold: 4 } as const;
 const CROWDED_WAKING_MS = { open: 2, hold: 1.5 } as const;
-/** How unlikely so many probes above the 95th percentile must be, if nothing had changed. */
+/** Largest probability that so many probes exceed the 95th percentile by chance. */
 const CHANCE = 0.005;
-/** Of all cores, by other processes: from here on they are in the way. */
+/** Share of all cores from which other processes count as contention. */
 export const CROWDED_SHARE = { open: 0.35, hold: 0.25 } as const;
-/** Of all cores, by the runner itself, while few are left: it is slowed by what it does. */
+/**
+ * The runner's own share of all cores, and the host's busy share, from which the runner's own work explains slowness.
+ */
 const OWN_SHARE = 0.5;
 const FULL_SHARE = 0.8;
-/** Longest that a process which wakes waits for a core by the system's scheduler, about. */
+/** Approximate longest wait of a waking process for a core. */
 const SCHEDULING_MS = 60;
-/** Of a fair share of the cores: with room for a load average that lags by a minute. */
+/** Factor on the fair share of the cores, since the load average lags by a minute. */
 const TURNS = 2;
-/** Of the excess, in computing: it is the backend that is slow. */
+/** Share of the excess time spent in computing from which the backend is the cause. */
 const BACKEND_SHARE = 0.5;
 
-/** A placement that is slower than it should be. */
+/** Placement with a median latency above the expected one. */
 interface Slow {
   readonly expectation: Expectation;
   readonly probes: RecentProbes;
@@ -94,9 +98,8 @@ interface Slow {
 }
 
 /**
- * Placements whose probes are slower than they were validated, by cause: heat is told by its own rule; other processes
- * that take the cores; the backend, where it alone takes the time; else no cause that is seen. What slows several
- * placements at once is told once, of the one that it slows most.
+ * Finds placements with probes slower than validated, and the cause: contention, the backend, or an unknown one. Heat
+ * has its own rule. A cause that slows several placements is reported once, for the slowest.
  */
 export const judgeSlowness: WatchRule = (report, context, level) => {
   const found = report.placements.flatMap((told) => {
@@ -125,7 +128,7 @@ function findSlow(
   return { expectation, probes, measuredMs, expectedMs: p50Ms };
 }
 
-/** Whether so many of the probes lie above the 95th percentile as do not by chance. */
+/** Whether more probes exceed the 95th percentile than chance explains. */
 function isUnlikely({ serviceMs, isLatest }: RecentProbes, p95Ms: number): boolean {
   const above = countAbove(serviceMs.sketch, p95Ms);
   return isLatest && 1 - binomialCdf(above - 1, serviceMs.count, 0.05) <= CHANCE;
@@ -136,7 +139,7 @@ function explain(slow: Slow, report: HealthReport, context: WatchContext, level:
   if (isThrottled(expectation.deviceKey, report, context, level)) return null;
   const { own, others } = hostSharesOf(report);
   const { loadAverage, logicalCores, busyShare } = report.host;
-  // All that wants the cores has its turn before ours: what takes longer is not for want of them.
+  // Worst case: every other runnable process has its turn first. Contention cannot explain a longer time.
   const crowdedMs = expectedMs * TURNS * (1 + loadAverage / logicalCores) + SCHEDULING_MS;
   const isShared = measuredMs <= crowdedMs;
   const ratio = measuredMs / expectedMs;

@@ -9,22 +9,22 @@ import {
   type WatchRule,
 } from "./watch-rule.ts";
 
-/** Of the span, computing, while requests wait: less is too little. */
+/** Least share of the span spent computing while requests wait. */
 export const LEAST_COMPUTING = { open: 0.5, hold: 0.6 } as const;
-/** Requests that came, and that wait now: of fewer nothing is said. */
+/** Fewest requests received, and fewest waiting now, for a judgement. */
 const LEAST_REQUESTS = 20;
 const LEAST_WAITING = 2;
-/** Of the span: from here on, moving data or waiting for the device is what a batch does instead of computing. */
+/** Share of the span from which data movement or waiting for the device explains the lack of computing. */
 const TELLING_SHARE = 0.2;
-/** Of all cores, or of the process's one: the host has no more to give. */
+/** Share of all cores, or of the process's one core, from which the host is the bottleneck. */
 const HOST_FULL = 0.9;
 const LATE_TIMERS_MS = 50;
-/** Of the rows that a calibration joined. */
+/** Share of the calibrated batch's rows below which batches are small. */
 const SMALL_SHARE = 0.25;
 
 type Cause = NonNullable<Finding["cause"]>;
 
-/** A device that computes little while requests wait for it, and why, most likely. */
+/** Finds devices that compute little while requests wait, with the most likely cause. */
 export const judgeUtilisation: WatchRule = (report, context, level) =>
   report.devices
     .filter((device) => isUnderused(device, report, level))
@@ -45,7 +45,10 @@ export const judgeUtilisation: WatchRule = (report, context, level) =>
       };
     });
 
-/** Whether a device has what to do and does little of it. A job has the device to itself, so its span says nothing. */
+/**
+ * Whether a device computes little although requests wait. A span with a job is ignored, since a job has the device to
+ * itself.
+ */
 export function isUnderused(device: DeviceHealth, { jobShare }: HealthReport, level: WatchLevel): boolean {
   return (
     device.computeShare < LEAST_COMPUTING[level] &&
@@ -63,8 +66,8 @@ const CAUSE_ADVICE: Record<Cause, string> = {
 };
 
 /**
- * Moving data takes as long as computing; or few of the rows that wait are joined, of those that calibration joined; or
- * the host is full, or late; or batches are under way in which nothing computes or moves: the time between the two.
+ * Cause of low utilisation: data movement as long as computing, batches far below the calibrated rows, a full or late
+ * host, or idle time within batches, between moving and computing.
  */
 function findCause(device: DeviceHealth, report: HealthReport, { expectations }: WatchContext): Cause | null {
   const { deviceKey, busyShare, computeShare, transferShare, processCpuShare, waiting } = device;

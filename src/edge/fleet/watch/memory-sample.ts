@@ -2,24 +2,24 @@ import { z } from "zod";
 import type { HealthReport } from "../../../protocol/fleet/health.ts";
 import { robustTrend } from "../../../stats/change/robust-trend.ts";
 
-/** Resident memory at one time, of the runner with all its processes and of each device's own. */
+/** Resident memory at one time: of the runner with all its processes, and of each device's process. */
 export const MemorySample = z.object({
-  /** Since the runner's process began. */
+  /** Age of the runner's process. */
   ageMs: z.number(),
   bytes: z.number().nullable(),
   devices: z.array(z.object({ deviceKey: z.string(), bytes: z.number(), restarts: z.number() })),
 });
 export type MemorySample = z.infer<typeof MemorySample>;
 
-/** Samples lie so far apart, and so many are kept: two hours. */
+/** Interval of samples, and the number kept: two hours. */
 const SAMPLE_EVERY_MS = 60_000;
 const KEPT_SAMPLES = 120;
-/** Models are loaded, caches filled and pools grown: the first minutes say nothing. */
+/** Start-up time to ignore: models load, caches fill and pools grow. */
 const START_UP_MS = 600_000;
-/** A trend takes this long to be told. */
+/** Shortest period that shows a trend. */
 const SHORTEST_TREND_MS = 2_400_000;
 
-/** The samples with what a report adds, those of an earlier process left out. */
+/** Samples with the one of this report added, without those of an earlier process. */
 export function addMemorySample(samples: readonly MemorySample[], report: HealthReport): readonly MemorySample[] {
   const ageMs = Date.parse(report.at) - Date.parse(report.startedAt);
   const last = samples.at(-1);
@@ -32,15 +32,15 @@ export function addMemorySample(samples: readonly MemorySample[], report: Health
   return [...kept.slice(1 - KEPT_SAMPLES), { ageMs, bytes: report.host.ownRssBytes, devices }];
 }
 
-/** How memory moved over the samples. */
+/** Trend of memory over the samples. */
 export interface MemoryTrend {
   readonly bytesPerHour: number;
-  /** By the trend, over all samples. */
+  /** Growth over all samples, by the trend. */
   readonly grownBytes: number;
   readonly latestBytes: number;
-  /** That it rises by chance. */
+  /** Probability that the rise is due to chance. */
   readonly p: number;
-  /** Whether it still rose at a third of the pace in the last third: what only fills a cache levels off. */
+  /** Whether the last third still rose at a third of the pace: a filling cache levels off. */
   readonly isSteady: boolean;
 }
 
@@ -49,10 +49,10 @@ interface Point {
   readonly bytes: number;
 }
 
-/** Of the samples that were looked at last: each report is judged several times, and a trend is work. */
+/** Trends of the last samples seen: each report is judged several times, and a trend is costly. */
 const trends = new WeakMap<readonly MemorySample[], Map<string | null, MemoryTrend | null>>();
 
-/** The trend of the runner, or of one device's process since it last began; null before it can be told. */
+/** Trend of the runner, or of one device's process since its last start; null with too few samples. */
 export function memoryTrend(samples: readonly MemorySample[], deviceKey: string | null): MemoryTrend | null {
   const known = trends.get(samples) ?? new Map<string | null, MemoryTrend | null>();
   trends.set(samples, known);
@@ -90,7 +90,7 @@ function ofRunner(samples: readonly MemorySample[]): Point[] {
   return samples.flatMap(({ ageMs, bytes }) => (bytes === null ? [] : [{ ageMs, bytes }]));
 }
 
-/** A process that was started anew begins from nothing, and loads its models once more. */
+/** Points since the last start of a device's process: a new process loads its models again. */
 function ofDevice(samples: readonly MemorySample[], deviceKey: string): Point[] {
   const own = samples.flatMap(({ ageMs, devices }) =>
     devices

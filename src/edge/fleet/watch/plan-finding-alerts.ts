@@ -3,16 +3,17 @@ import type { Finding } from "../../../protocol/fleet/health.ts";
 import type { FindingAlert, PlannedFindingAlert } from "../../store/history/finding-store.ts";
 import type { OpenFinding } from "./watch-rule.ts";
 
-/** What comes again so soon after its alert ended is the same; later it is an alert of its own. */
+/** A finding that returns within this time of its alert's end reopens that alert; later it opens a new one. */
 const REOPEN_MS = 3_600_000;
-/** So long after somebody resolved it a finding may take to go: if it has not by then, it is not resolved. */
+/** Time for a finding to disappear after a user resolved its alert; then the alert opens again. */
 const GRACE_MS = 300_000;
-/** How often an alert is brought up to date while its finding lasts. */
+/** Interval of an alert's updates while its finding lasts. */
 const REFRESH_MS = 300_000;
 
 /**
- * What findings mean for the alerts of their runner: one alert a key, opened with the finding, brought up to date now
- * and then, resolved when it is gone, opened again where it soon comes back. Who dismissed or muted one hears no more.
+ * Plans a runner's alerts by its findings, one alert per key. An alert opens with its finding, is updated at intervals,
+ * resolves when the finding is gone, and reopens if it soon returns. A dismissed or muted alert sends no more
+ * notifications.
  */
 export function planFindingAlerts(
   findings: readonly OpenFinding[],
@@ -37,7 +38,7 @@ export function planFindingAlerts(
   return [...lasting, ...gone.map((alert) => end(alert, nowMs))];
 }
 
-/** What becomes of the alert of a finding that lasts: null for nothing, undefined where it wants another alert. */
+/** Change of the alert of a finding that lasts: null for none, undefined where a new alert is needed. */
 function goOn(alert: FindingAlert, finding: Finding, nowMs: number): PlannedFindingAlert | null | undefined {
   const seenAgoMs = Date.parse(finding.since) - Date.parse(alert.finding.at);
   switch (alert.state) {
@@ -47,7 +48,7 @@ function goOn(alert: FindingAlert, finding: Finding, nowMs: number): PlannedFind
       if (nowMs - Date.parse(alert.finding.at) < REFRESH_MS && alert.finding.cause === finding.cause) return null;
       return change(alert, { finding }, alert.state, nowMs);
     case "dismissed":
-      // As long as it lasts it is what was dismissed; so is what comes back soon.
+      // The dismissal holds while the finding lasts, and if it soon returns.
       if (seenAgoMs > REOPEN_MS) return undefined;
       return nowMs - Date.parse(alert.finding.at) < REFRESH_MS ? null : change(alert, { finding }, "dismissed", nowMs);
     case "resolved": {
@@ -82,7 +83,7 @@ function change(
   return { alert: { ...alert, ...fields, state, version: version + 1, updatedAtMs: nowMs }, version, event };
 }
 
-/** A line that is there already moves to the end: what comes and goes all day does not grow. */
+/** Adds a line to a note; a repeated line moves to the end, so that a recurring finding does not lengthen the note. */
 function addNote(note: string | null, line: string): string {
   const others = note === null ? [] : note.split("\n").filter((each) => each !== line);
   return [...others, line].join("\n");

@@ -4,7 +4,7 @@ import { Expectation } from "./expectation.ts";
 import { addMemorySample, MemorySample } from "./memory-sample.ts";
 import type { OpenFinding } from "./watch-rule.ts";
 
-/** Ten minutes by the default interval. */
+/** Ten minutes at the default interval. */
 const KEPT_REPORTS = 60;
 const KEPT_MS = 1_800_000;
 
@@ -12,7 +12,7 @@ const OpenFindings: z.ZodType<OpenFinding[]> = z.array(z.object({ key: z.string(
 const Expected = z.object({ readAtMs: z.number(), expectations: z.array(Expectation) });
 type Expected = z.infer<typeof Expected>;
 
-/** What the watch knows of its runner, safe in the object's SQLite: objects lose their memory between two reports. */
+/** The watch's records of a runner, in the object's SQLite: objects lose their memory between two reports. */
 export class WatchLog {
   readonly #sql: SqlStorage;
 
@@ -20,9 +20,9 @@ export class WatchLog {
     this.#sql = sql;
   }
 
-  /** Keeps a report, by the edge's clock. */
+  /** Saves a report, dated by the edge's clock. */
   add(report: HealthReport, nowMs: number): void {
-    // Ages are of the runner's clock alone.
+    // Ages use the runner's clock alone.
     this.#write("memory", addMemorySample(this.memory(), report));
     const kept = { ...report, at: new Date(nowMs).toISOString() };
     this.#sql.exec("insert into health_reports (report) values (?)", JSON.stringify(kept));
@@ -32,22 +32,22 @@ export class WatchLog {
     );
   }
 
-  /** Forgets everything: its runner is gone for good. */
+  /** Deletes all records: the runner was removed. */
   clear(): void {
     this.#sql.exec("delete from health_reports; delete from watch");
   }
 
-  /** The last reports of the time before `nowMs` that counts, rising. */
+  /** Recent reports as of `nowMs`, oldest first. */
   reports(nowMs: number): HealthReport[] {
     const rows = this.#sql.exec<{ report: string }>("select report from health_reports order by id").toArray();
     return rows.flatMap(({ report: text }) => {
-      // One that an older edge kept may be of another form: it is as if it had not been.
+      // A report saved by an older edge may have another schema; it is ignored.
       const { success, data } = HealthReport.safeParse(JSON.parse(text));
       return success && Date.parse(data.at) > nowMs - KEPT_MS ? [data] : [];
     });
   }
 
-  /** The last report, however old. */
+  /** Last report, of any age. */
   latest(): HealthReport | null {
     const [row] = this.#sql
       .exec<{ report: string }>("select report from health_reports order by id desc limit 1")

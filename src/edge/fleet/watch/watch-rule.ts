@@ -3,7 +3,7 @@ import type { Problem } from "../../../protocol/wire/problem.ts";
 import type { Expectation } from "./expectation.ts";
 import type { MemorySample } from "./memory-sample.ts";
 
-/** What to do about what, by the settings that there are. */
+/** Advice on each problem, in terms of the existing settings. */
 export const ADVICE = {
   throttling:
     "Cool the machine, or take load from it: a lower `maxRows` or `maxInFlight` of its placements, or a placement rule (`PUT /v1/models/{id}/placement`) that leaves this runner out.",
@@ -38,7 +38,7 @@ export const ADVICE = {
   p99: "Lower `maxRows`, or `maxInFlight`, of the placement, raise the requests' `priority`, or search a configuration that meets it (`POST /v1/jobs`, kind `optimisation`).",
 } as const;
 
-/** A line of a diagnosis, of the whole runner unless it says otherwise. Advice is for what failed alone. */
+/** Line of a diagnosis, about the whole runner by default. Only a failed check has advice. */
 export function makeCheck(
   check: DiagnosisCheck["check"],
   fields: Pick<DiagnosisCheck, "measured" | "limit" | "unit" | "outcome" | "detail"> & {
@@ -51,57 +51,60 @@ export function makeCheck(
   return { check, deviceKey, placementId, ...rest, advice: rest.outcome === "fail" ? advice : null };
 }
 
-/** Of all cores: what the runner took, and what other processes took. */
+/** Shares of all cores used by the runner and by other processes. */
 export interface HostShares {
   readonly own: number;
   readonly others: number;
 }
 
-/** Where the system does not tell what the runner took, its devices' busy time stands for it, one core each. */
+/**
+ * Shares of the cores. Where the system does not report the runner's share, its devices' busy time is used, one core
+ * each.
+ */
 export function hostSharesOf({ host, devices, jobShare }: HealthReport): HostShares {
   const busyCores = devices.reduce((sum, { busyShare }) => sum + busyShare, 0);
   const own = host.ownShare ?? Math.min(host.busyShare, Math.max(jobShare, busyCores / host.logicalCores));
   return { own, others: Math.max(0, host.busyShare - own) };
 }
 
-/** `35 %` */
+/** Formats a share, for example `35 %`. */
 export function toPercent(share: number): string {
   return `${Math.round(100 * share)} %`;
 }
 
-/** What is known of a runner beside the report that is judged. */
+/** Context of the report under judgement. */
 export interface WatchContext {
   readonly expectations: readonly Expectation[];
-  /** The last reports, rising in time. */
+  /** Last reports, oldest first. */
   readonly reports: readonly HealthReport[];
-  /** Of the runner's present process, rising in time. */
+  /** Samples of the runner's present process, oldest first. */
   readonly memory: readonly MemorySample[];
-  /** What was found before. */
+  /** Findings open before this report. */
   readonly open: readonly OpenFinding[];
 }
 
-/** A finding with what it is about. */
+/** Finding with the key of its subject. */
 export interface OpenFinding {
   readonly key: string;
   readonly finding: Finding;
 }
 
-/** How a runner is, by its answer just now or by the last report that it sent; a problem where there is neither. */
+/** Health of a runner by its reply just now or by its last report; a problem where there is neither. */
 export type RunnerHealth =
   | { readonly ok: false; readonly problem: Problem }
   | {
       readonly ok: true;
       readonly online: boolean;
-      /** Whether it answered just now. */
+      /** Whether the runner replied just now. */
       readonly fresh: boolean;
       readonly report: HealthReport;
       readonly context: WatchContext;
     };
 
-/** A finding opens by the stricter level and is held by the laxer one, so that none flickers about a limit. */
+/** Hysteresis: a finding opens at the stricter level and is held at the laxer one, so that none flickers at a limit. */
 export type WatchLevel = "open" | "hold";
 
-/** What speaks for a finding in one report. `key` tells what it is about: there is one finding of each. */
+/** Evidence for a finding in one report. `key` names its subject: each key has one finding. */
 export interface Evidence extends Omit<Finding, "runnerId" | "since" | "at"> {
   readonly key: string;
 }
@@ -109,5 +112,5 @@ export interface Evidence extends Omit<Finding, "runnerId" | "since" | "at"> {
 /** Judges one report. */
 export type WatchRule = (report: HealthReport, context: WatchContext, level: WatchLevel) => readonly Evidence[];
 
-/** What a finding of no placement leaves empty. */
+/** Empty fields of a finding without a placement. */
 export const OF_NO_PLACEMENT = { placementId: null, subject: null, cause: null } as const;

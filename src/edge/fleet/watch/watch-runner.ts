@@ -13,14 +13,14 @@ import { planFindingAlerts } from "./plan-finding-alerts.ts";
 import type { WatchLog } from "./watch-log.ts";
 import type { OpenFinding } from "./watch-rule.ts";
 
-/** Placements change seldom: what is expected of them is read again after this long. */
+/** Longest age of cached expectations: placements rarely change. */
 const EXPECTED_MS = 60_000;
-/** Of a placement that is not known, so is what was read this long ago. */
+/** Longest age of cached expectations when a report has an unknown placement. */
 const UNKNOWN_MS = 5_000;
-/** How often alerts that somebody else changed meanwhile are planned anew. */
+/** Attempts to save alerts that others change concurrently. */
 const TRIES = 3;
 
-/** Keeps a report that came by itself, judges it, and brings the alerts of the runner's findings up to date. */
+/** Saves a periodic report, judges it, and updates the alerts of the runner's findings. */
 export async function watchRunner(env: Env, log: WatchLog, runnerId: string, report: HealthReport): Promise<void> {
   const nowMs = Date.now();
   log.add(report, nowMs);
@@ -29,20 +29,20 @@ export async function watchRunner(env: Env, log: WatchLog, runnerId: string, rep
   const context = { expectations, reports: log.reports(nowMs), memory: log.memory(), open };
   const findings = judgeHealth(runnerId, context);
   if (open.length === 0 && findings.length === 0) return;
-  // What could not be told is found again with the next report.
+  // Findings that could not be saved are found again with the next report.
   if (await tell(env, runnerId, findings, nowMs)) log.keepFindings(findings);
 }
 
 /**
- * Resolves what is open of a runner that was removed, and forgets its reports: one that is still under way finds
- * nothing by itself.
+ * Resolves the open alerts of a removed runner and deletes its reports: a report still in flight finds nothing by
+ * itself.
  */
 export async function endWatch(env: Env, log: WatchLog, runnerId: string): Promise<void> {
   log.clear();
   await tell(env, runnerId, [], Date.now());
 }
 
-/** What is expected of a runner's placements, as of some time ago at most. */
+/** Expectations of a runner's placements, cached for a limited time. */
 export async function readExpected(env: Env, log: WatchLog, runnerId: string, report: HealthReport, nowMs: number) {
   const known = log.expected();
   if (known !== null) {
@@ -54,7 +54,7 @@ export async function readExpected(env: Env, log: WatchLog, runnerId: string, re
   return expectations;
 }
 
-/** Opens, changes and resolves alerts, and tells of it whoever wants to know. False where others kept changing them. */
+/** Opens, changes and resolves alerts, and notifies subscribers. False where concurrent changes prevented it. */
 async function tell(env: Env, runnerId: string, findings: readonly OpenFinding[], nowMs: number): Promise<boolean> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const known = await readFindingAlerts(env.DB, runnerId);
