@@ -38,25 +38,25 @@ async function prepare(
   return { spec, errors: [...errors, ...checkDevice(spec, capabilities)] };
 }
 
-/** Puts a benchmark into the history and among the standings of its kernel. */
+/** Stores a benchmark in the history and in the standings of its kernel. */
 async function store(env: ProjectEnv, { spec, result }: StoredRun<BenchmarkSpec>, run: RunContext): Promise<void> {
   const db = openProject(env);
   await appendMeasurements(env.DB, measureBenchmark(result, run));
-  // Neither a reference that stood in nor several devices together compete with kernels on one.
+  // A fallback reference or a run over several devices does not compete with kernels on one device.
   const competes = result.fallback === undefined && result.parts === undefined;
   if (competes) await recordStandings(db, result, { ...run, reference: spec.reference ?? result.kernel });
   if (isKernelId(result.kernel)) await markKernelValid(db, result.kernel);
 }
 
 /**
- * A benchmark's points in the history: its durations by clock, and its rates. One that was spread is a
- * series of its own; a reference that stood in for a device leaves nothing.
+ * A benchmark's points in the history: its durations by clock, and its rates. A run over several devices is a series of
+ * its own; a fallback reference gives no points.
  */
 function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
   if (result.fallback !== undefined) return [];
   const point = kernelPointsOf(result, run, {
     variant: result.variant,
-    // Absent where a variant keeps its own axes, so that its series goes on.
+    // Absent for a variant with its default axes, so that its series continues.
     ...(result.defaultAxes ? {} : { axes: toShapeText(result.axes) }),
     ...(result.tuned ? { tuned: "true" } : {}),
     ...(result.parts === undefined ? {} : { devices: result.parts.length }),
@@ -72,10 +72,10 @@ function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement
   ];
 }
 
-/** A kernel in quarantine is not among them: that passes. */
+/** Failures that are the kernel's fault; a quarantine is not among them, since it is temporary. */
 const BLAMES_KERNEL: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "kernel-timeout"]);
 
-/** Shows a submitted kernel's owner in its record why a benchmark of it failed, if the kernel is to blame. */
+/** Records a failure in the submitted kernel's own record for its owner, if the kernel is to blame. */
 async function noteFailure(env: ProjectEnv, { kernel }: BenchmarkSpec, problem: Problem): Promise<void> {
   if (!isKernelId(kernel) || !BLAMES_KERNEL.has(problem.code)) return;
   await markKernelInvalid(openProject(env), kernel, problem);

@@ -26,7 +26,10 @@ export const calibration: JobKindModule<CalibrationSpec> = {
   store,
 };
 
-/** The model with how each of its places on the runner is to be served, and what the edge computes of it. */
+/**
+ * The model with the serving configuration of each of its places on the runner, and the variants that the edge
+ * computes.
+ */
 async function offer(db: Database, { modelVersionId }: CalibrationSpec, runnerId: string): Promise<OfferContext> {
   const version = await findAnyVersion(db, modelVersionId);
   if (version === null) return { model: null };
@@ -36,7 +39,7 @@ async function offer(db: Database, { modelVersionId }: CalibrationSpec, runnerId
   return { model, edge: { variants: edgeVariantsOf(parameters) } };
 }
 
-/** Keeps the placements that a calibration proved, where the model's rule places it there. */
+/** Stores the placements that a calibration measured, if the model's rule places it on the runner. */
 async function store(
   env: ProjectEnv,
   { runnerId, result }: StoredRun<CalibrationSpec>,
@@ -45,7 +48,7 @@ async function store(
   const db = openProject(env);
   const version = await findModelVersion(db, result.modelVersionId);
   if (version === null) return;
-  // Somebody may measure a model where its rule does not place it.
+  // A calibration may be requested on a runner where the model's rule does not place it.
   const { capabilities = null } = (await findRunner(db, runnerId, [])) ?? {};
   const rule = await resolveRule(db, version.placement);
   const isPlaced = capabilities !== null && isPlacedHere(rule, { id: runnerId, capabilities });
@@ -53,7 +56,7 @@ async function store(
   const atEdge: readonly string[] =
     edgeParameters !== null && isPlacedAtEdge(version) ? edgeVariantsOf(edgeParameters) : [];
   for (const placement of isPlaced ? result.placements : []) {
-    // What the edge cannot compute, or is not to, it must not be asked for.
+    // The edge must not get requests for variants that it cannot or may not compute.
     if (placement.backend === "edge-wasm" && !atEdge.includes(placement.variant)) continue;
     await savePlacement(db, runnerId, result, placement);
   }

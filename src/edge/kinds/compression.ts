@@ -57,8 +57,8 @@ function measureCompression(result: CompressionResult, run: RunContext): Measure
 type Publication = NonNullable<CompressionResult["publication"]>;
 
 /**
- * Makes the file that a compression left a variant of its version, with its recipe. The same bytes are the same variant.
- * The result says where a file cannot be a variant, and counts all the same.
+ * Makes the file of a compression a variant of its version, with its recipe. The same bytes are the same variant. The
+ * result reports a file that cannot be a variant, and is stored anyway.
  */
 async function publish(
   env: ProjectEnv,
@@ -92,7 +92,7 @@ async function putVariant(db: ProjectDatabase, variant: Made): Promise<Publicati
   return "published";
 }
 
-/** What a variant is called after its recipe: letters, digits, `.` and `-`. */
+/** Name of a variant after its recipe: letters, digits, `.` and `-`. */
 export function nameRecipe(recipe: Recipe): string {
   switch (recipe.method) {
     case "fp16":
@@ -113,12 +113,12 @@ export function nameRecipe(recipe: Recipe): string {
   }
 }
 
-/** Of 0.995, `99.5`: as many digits as it takes, up to ten. */
+/** A share in percent with the digits it needs, at most ten: 0.995 is `99.5`. */
 function percent(share: number): string {
   return String(Number((100 * share).toFixed(10)));
 }
 
-/** Finds the version that is made smaller and the data that it is measured on, and checks that the variant's name is free. */
+/** Finds the version to compress and the data that it is measured on, and checks that the variant's name is free. */
 async function prepare(input: InputOf<CompressionSpec>, { db }: JobSurroundings): Promise<Prepared<CompressionSpec>> {
   const { version: number, name = nameRecipe(input.recipe), ...shared } = input;
   const model = await findModel(db, input.model);
@@ -137,7 +137,7 @@ async function prepare(input: InputOf<CompressionSpec>, { db }: JobSurroundings)
   return { spec, errors: checkName(version, spec) };
 }
 
-/** The same recipe under the same name is measured again; nothing else may have the name. */
+/** The same recipe under the same name is measured again; no other recipe may use the name. */
 function checkName({ variants }: ModelVersion, { name, recipe }: CompressionSpec): FieldError[] {
   const pointer = "#/name";
   if (EDGE_VARIANTS.some((reserved) => reserved === name)) {

@@ -7,7 +7,7 @@ import type { InputOf, JobKindModule, JobSurroundings, Prepared } from "./kind.t
 export const consensus: JobKindModule<ConsensusSpec> = {
   prepare,
   target: () => ({ kernel: "consensus-tally" }),
-  // A pool may have other states by now.
+  // A pool may have other states by the time the job runs.
   files: ({ pool }) => [pool?.digest],
   answers: ({ votes }, { ballots }) => ballots.length === (votes?.length ?? 1),
   store: null,

@@ -10,7 +10,7 @@ import { checkKernelKnown } from "./subjects/kernel-devices.ts";
 export const evolution: JobKindModule<EvolutionSpec> = {
   prepare,
   target: () => ({ kernel: "evolution-step" }),
-  // A pool may have other states by now.
+  // A pool may have other states by the time the job runs.
   files: ({ pool }) => [pool.digest],
   answers: (spec, { pool }) => pool === spec.pool.name,
   store: storeEvolution,
@@ -21,9 +21,8 @@ type Evolved = Pick<StoredRun<EvolutionSpec>, "jobId" | "spec"> & {
 };
 
 /**
- * Gives the pool the generation that was made, unless it was changed since the job was submitted: the states are in the
- * job's file in any case. What a runner says of a file that did not arrive, or is of another size, changes nothing.
- * Doing it twice changes nothing.
+ * Stores the generation in the pool, unless the pool changed since the job was submitted: the job's file has the states
+ * in any case. A report of a file that did not arrive, or has another size, changes nothing. Idempotent.
  */
 export async function storeEvolution(env: ProjectEnv, { jobId, spec, result }: Evolved): Promise<void> {
   const db = openProject(env);
@@ -33,7 +32,7 @@ export async function storeEvolution(env: ProjectEnv, { jobId, spec, result }: E
   await saveStates(db, name, version, { digest: file.digest, generation: result.generation });
 }
 
-/** Fills in the pool as it is now, and checks that there is a fitness for each of its agents. */
+/** Fills in the pool's present state, and checks that there is a fitness for each of its agents. */
 async function prepare(
   input: InputOf<EvolutionSpec>,
   { db, announced }: JobSurroundings,

@@ -18,19 +18,19 @@ export interface JobSurroundings {
   readonly db: ProjectDatabase;
   readonly bucket: R2Bucket;
   readonly profile: Profile | null;
-  /** Runners that may take the job by `runnerId` and `profile`. */
+  /** Runners that may take the job, as selected by `runnerId` and `profile`. */
   readonly candidates: readonly { readonly id: string; readonly capabilities: Capabilities }[];
   /** Capabilities of all runners that ever connected. */
   readonly announced: readonly Capabilities[];
 }
 
-/** A spec with its mistakes. */
+/** A spec and its faults. */
 export interface Prepared<Spec extends JobSpec = JobSpec> {
   readonly spec: Spec;
   readonly errors: FieldError[];
 }
 
-/** The fields of a job that say where its kernel may run. */
+/** Fields of a job that restrict where its kernel may run. */
 export type KernelTarget = Pick<BenchmarkSpec, "kernel" | "reference" | "variant" | "deviceKey" | "onDeviceFailure">;
 
 export type OfferContext = Pick<Offer, "model" | "program" | "environment" | "edge">;
@@ -41,7 +41,7 @@ export type StoredRun<Spec extends JobSpec = JobSpec> = Omit<RunInput, "spec" | 
   readonly result: ResultOf<Spec>;
 };
 
-/** The fields that all measurements of a run share. */
+/** Fields that all measurements of a run share. */
 export interface RunContext {
   readonly project: string;
   readonly runId: string;
@@ -53,42 +53,42 @@ export interface RunContext {
 export interface Published<Result extends JobResult = JobResult> {
   readonly result: Result;
   readonly modelVersionId: string;
-  /** Where the model is placed; null where there is nothing new to measure. */
+  /** The model's placement rule; null if there is nothing new to measure. */
   readonly placement: PlacementRule | null;
 }
 
-/** A kind of job at the edge. Absent members mean what `registry.ts` says of them. */
+/** A kind of job at the edge; `registry.ts` describes the meaning of absent members. */
 export interface JobKindModule<Spec extends JobSpec> {
-  /** Checks what the schema cannot, and fills in what the input leaves to the edge. */
+  /** Checks the rules that the schema cannot express, and fills in the fields that the input leaves to the edge. */
   readonly prepare: (input: InputOf<Spec>, surroundings: JobSurroundings) => Promise<Prepared<Spec>>;
-  /** Where the kernel that the job runs may run; null of a job that is about a model. */
+  /** Devices on which the job's kernel may run; null for a job about a model. */
   readonly target?: (spec: Spec) => KernelTarget | null;
-  /** Whether a runner has the devices for it now. */
+  /** Whether a runner now has the devices for the job. */
   readonly mayRun?: (spec: Spec, capabilities: Capabilities, nowMs: number) => boolean;
-  /** Whether its failure may speak against the runner: the job brought nothing of its sender's. */
+  /** Whether a failure counts against the runner: the job contains nothing that its sender submitted. */
   readonly judgesRunner?: (spec: Spec) => boolean;
-  /** What the runner needs beside the spec. The project's right to it was checked on acceptance. */
+  /** Data that the runner needs beside the spec. The project's access to it was checked on acceptance. */
   readonly offer?: (db: Database, spec: Spec, runnerId: string) => Promise<OfferContext>;
-  /** Digests of the files that the job begins with. */
+  /** Digests of the job's input files. */
   readonly files?: (spec: Spec) => readonly (string | null | undefined)[];
-  /** Whether a trace beside the result is kept. */
+  /** Whether a trace is stored beside the result. */
   readonly isTraced?: (spec: Spec) => boolean;
-  /** Whether a result of the kind is one of this very job. */
+  /** Whether a result of the kind belongs to this job. */
   readonly answers: (spec: Spec, result: ResultOf<Spec>) => boolean;
-  /** All distributions in a result: an unsound one would spoil its series. */
+  /** All distributions in a result, to be checked: an unsound one would spoil its series. */
   readonly distributions?: (result: ResultOf<Spec>) => Distribution[];
-  /** Makes the file that the job left a version or a variant. Doing it twice changes nothing. */
+  /** Makes the job's file a version or a variant of a model. Idempotent. */
   readonly publish?: (
     env: ProjectEnv,
     run: StoredRun<Spec>,
     result: ResultOf<Spec>,
   ) => Promise<Published<ResultOf<Spec>> | null>;
-  /** Stores what a result is beside its run; null where the run is all. Doing it twice changes nothing. */
+  /** Stores the data that a result has beside its run; null if the run is all. Idempotent. */
   readonly store: ((env: ProjectEnv, run: StoredRun<Spec>, context: RunContext) => Promise<void>) | null;
-  /** The version that is served otherwise on the runner since this result. */
+  /** Version whose serving configuration on the runner this result changed. */
   readonly configured?: (result: ResultOf<Spec>) => string | null;
-  /** Writes down why the job failed. */
+  /** Records why the job failed. */
   readonly noteFailure?: (env: ProjectEnv, spec: Spec, problem: Problem) => Promise<void>;
-  /** The verdict that lists show, as SQL over the JSON column `result`. */
+  /** The verdict in lists, as SQL over the JSON column `result`. */
   readonly verdictSql?: string;
 }

@@ -10,8 +10,8 @@ import { kernelTargetOf, kindOf } from "./registry.ts";
 import { refuseQuarantined } from "./subjects/kernel-devices.ts";
 
 /**
- * Checks what the schema cannot, that what a job names is there, and gives the spec with what it leaves to the
- * edge. Throws `invalid-request` with every field that is wrong.
+ * Checks the rules that the schema cannot express and the existence of what a job names, and fills in the fields left
+ * to the edge. Throws `invalid-request` with every wrong field.
  */
 export async function prepareSpec(env: ProjectEnv, input: JobInput, profile: Profile | null): Promise<JobSpec> {
   const db = openProject(env);

@@ -11,7 +11,7 @@ export const probe: JobKindModule<ProbeSpec> = {
   verdictSql: "iif(result->>'ok', 'pass', 'fail')",
 };
 
-/** Checks that a probe's device is one that a runner which may take it has. */
+/** Checks that a runner which may take the probe has its device. */
 async function prepare(spec: ProbeSpec, { candidates }: JobSurroundings): Promise<Prepared<ProbeSpec>> {
   const keys = new Set(candidates.flatMap(({ capabilities }) => capabilities.devices.map(({ key }) => key)));
   const isKnown = spec.deviceKey === undefined || candidates.length === 0 || keys.has(spec.deviceKey);

@@ -36,16 +36,16 @@ const KINDS: { readonly [Kind in JobKind]: JobKindModule<Extract<JobSpec, { kind
 
 /** The module of a job's kind. */
 export function kindOf<Spec extends JobSpec>({ kind }: Pick<Spec, "kind">): JobKindModule<Spec> {
-  // A key and its module belong together; the compiler does not follow that for a union.
+  // A key and its module belong together; the compiler cannot derive that for a union.
   return KINDS[kind] as unknown as JobKindModule<Spec>;
 }
 
-/** Where the kernel that a job runs may run; null of a job that runs none, or is about a model. */
+/** Devices on which a job's kernel may run; null for a job without a kernel, or about a model. */
 export function kernelTargetOf(spec: JobSpec): KernelTarget | null {
   return kindOf(spec).target?.(spec) ?? null;
 }
 
-/** Whether a runner has a device for a job now; any has one for a job that names neither kernel nor device. */
+/** Whether a runner now has a device for a job; every runner has one for a job that names neither kernel nor device. */
 export function mayRun(spec: JobSpec, capabilities: Capabilities, nowMs: number): boolean {
   const own = kindOf(spec).mayRun;
   if (own !== undefined) return own(spec, capabilities, nowMs);
@@ -53,24 +53,24 @@ export function mayRun(spec: JobSpec, capabilities: Capabilities, nowMs: number)
   return target === null || canRunNow(target, capabilities, nowMs);
 }
 
-/** Whether a failure of a job may speak against its runner. */
+/** Whether a failure of a job counts against its runner. */
 export function judgesRunner(spec: JobSpec): boolean {
   return kindOf(spec).judgesRunner?.(spec) ?? false;
 }
 
-/** What a runner needs beside a job's spec. */
+/** Data that a runner needs beside a job's spec. */
 export async function readOfferContext(db: Database, spec: JobSpec, runnerId: string): Promise<OfferContext> {
   return (await kindOf(spec).offer?.(db, spec, runnerId)) ?? { model: null };
 }
 
-/** Whether a job begins with this file. */
+/** Whether a job has this input file. */
 export function holdsFile(spec: JobSpec, digest: string): boolean {
   return kindOf(spec).files?.(spec).includes(digest) ?? false;
 }
 
 /**
- * Whether a result answers the job it came for, with distributions that can be read and merged: a bad
- * one would spoil its series, and one of something else could never be stored.
+ * Whether a result belongs to its job, with distributions that can be read and merged: a bad one would spoil its
+ * series, and one of another subject could never be stored.
  */
 export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
   if (result.kind !== spec.kind) return false;
@@ -78,7 +78,7 @@ export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
   return answers(spec, result) && (distributions?.(result) ?? []).every(isSoundDistribution);
 }
 
-/** Writes down why a job failed, where its kind keeps that beside the job. */
+/** Records why a job failed, if its kind keeps that beside the job. */
 export async function noteFailure(env: ProjectEnv, spec: JobSpec, problem: Problem): Promise<void> {
   await kindOf(spec).noteFailure?.(env, spec, problem);
 }
@@ -87,5 +87,5 @@ const VERDICTS = Object.entries(KINDS).flatMap(([kind, { verdictSql }]) =>
   verdictSql === undefined ? [] : [`when kind = '${kind}' then ${verdictSql}`],
 );
 
-/** The verdict of a job in a list, as SQL: null of kinds that judge nothing, and while there is no result. */
+/** The verdict of a job in a list, as SQL: null for kinds without verdicts, and without a result. */
 export const VERDICT_SQL = `case when result is null then null ${VERDICTS.join(" ")} end`;

@@ -5,17 +5,17 @@ import { putTrace, recordRun, type RunInput, runIdOf } from "../store/history/ru
 import type { Published, StoredRun } from "./kind.ts";
 import { kindOf } from "./registry.ts";
 
-/** A result as it is kept, and what follows from it on runners. */
+/** A stored result, and its effect on runners. */
 export interface KeptResult {
   readonly result: JobResult;
   readonly published: Published | null;
-  /** The version that is served otherwise on the job's runner from now on. */
+  /** Version whose serving configuration on the job's runner has changed. */
   readonly configured: string | null;
 }
 
 /**
- * Puts a sound result where it is kept, behind its trace, if the job asked for one. A file that is to be served becomes a
- * version or a variant first. Doing it twice changes nothing.
+ * Stores a sound result, after its trace if the job asked for one. A file that is to be served becomes a version or a
+ * variant first. Idempotent.
  */
 export async function keepResult(env: ProjectEnv, given: RunInput, trace: string | undefined): Promise<KeptResult> {
   const { spec, result, jobId, attempt } = given;
@@ -28,8 +28,8 @@ export async function keepResult(env: ProjectEnv, given: RunInput, trace: string
 }
 
 /**
- * Stores a run with its measurements and all else that its kind keeps. Doing it twice changes nothing. Gives the
- * result that counts: where an earlier attempt's is stored, that one.
+ * Stores a run with its measurements and all other data of its kind. Idempotent. Gives the valid result: that of an
+ * earlier attempt, if one is stored.
  */
 export async function storeResult(env: ProjectEnv, given: RunInput): Promise<JobResult> {
   const run: StoredRun & { readonly id: string } = await recordRun(openProject(env), given);

@@ -28,7 +28,7 @@ async function prepare(
   return { spec, errors: [...errors, ...checkDevice(spec, capabilities)] };
 }
 
-/** A throughput job's points in the history: rates, busy share and latency, by the depth that the controller found. */
+/** A throughput job's points in the history: rates, busy share and latency, by the controller's depth. */
 function measureThroughput(result: ThroughputResult, run: RunContext): Measurement[] {
   const point = kernelPointsOf(result, run, { variant: result.variant, depth: result.setting.depth });
   return [

@@ -30,7 +30,7 @@ async function prepare(
   return { spec, errors: [...errors, ...checkDevice(spec, capabilities)] };
 }
 
-/** Whether a tuning is one for the device that the job ran on, even where another runner found it. */
+/** Whether a tuning applies to the job's device, even if another runner found it. */
 function holdsHere({ tuning: found, environment }: TuningResult): boolean {
   return (
     fingerprintText(found.fingerprint) === fingerprintText(environment.fingerprint) &&
@@ -39,7 +39,7 @@ function holdsHere({ tuning: found, environment }: TuningResult): boolean {
   );
 }
 
-/** A search's point in the history: the runs of the best choice, whichever that is. A known answer is no new point. */
+/** A search's point in the history: the runs of its best choice. A cached answer is no new point. */
 function measureTuning({ tuning: found, cached, environment }: TuningResult, run: RunContext): Measurement[] {
   if (cached) return [];
   const point = kernelPointsOf({ ...found, environment }, run);

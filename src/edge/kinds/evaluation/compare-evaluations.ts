@@ -14,12 +14,15 @@ import { entrantStarts, type EvaluationRun, findEvaluation, readRecords } from "
 /** One side of a comparison in one environment. */
 interface ReadSide {
   readonly run: EvaluationRun;
-  /** Of the members that did not fail. */
+  /** Returns of the members that did not fail. */
   readonly returns: TaskScores;
   readonly told: EvaluationComparison["tasks"][number]["a"];
 }
 
-/** Reads the returns of what a side names. Throws `invalid-request` where there is nothing to compare, or too much. */
+/**
+ * Reads the returns of the members that a side names. Throws `invalid-request` if there is nothing to compare, or too
+ * much.
+ */
 async function readSide(env: ProjectEnv, run: EvaluationRun, named: NamedSide, pointer: string): Promise<ReadSide> {
   const refuse = (message: string) => invalidRequest([{ pointer, message }]);
   const { result } = run;
@@ -53,7 +56,7 @@ async function readSide(env: ProjectEnv, run: EvaluationRun, named: NamedSide, p
   return { run, returns: { scores, episodes }, told };
 }
 
-/** Returns of the members none of whose episodes failed. */
+/** Returns of the members without a failed episode. */
 function readReturns(view: DataView, members: number, episodes: number): Float64Array {
   const returns = new Float64Array(members * episodes);
   let kept = 0;
@@ -71,12 +74,12 @@ function readReturns(view: DataView, members: number, episodes: number): Float64
 
 type Task = EvaluationComparison["tasks"][number];
 
-/** A bootstrap that an isolate can afford: some tenths of a second in all. */
+/** A bootstrap that an isolate can afford: a few tenths of a second in all. */
 const PLAN = { seed: 1, resamples: 50_000, work: 1e8 };
 
 /**
- * Holds sides of evaluations against each other, task by task. Throws `not-found` where a run is none of an
- * evaluation, `invalid-request` where a side names nothing, has too many episodes or is of another environment.
+ * Compares sides of evaluations task by task. Throws `not-found` if a run is not of an evaluation, and
+ * `invalid-request` if a side names nothing, has too many episodes or uses another environment.
  */
 export async function compareEvaluations(
   env: ProjectEnv,
@@ -119,7 +122,7 @@ function checkTask(a: EvaluationResult, b: EvaluationResult): void {
 function describeTask(a: ReadSide, b: ReadSide, task: ComparedTask, difference: Estimate, tasks: number): Task {
   const { worst, best } = a.run.result.scores;
   const plan = { ...PLAN, work: PLAN.work / tasks };
-  // Of one task it is drawn already.
+  // With one task the bootstrap is already drawn.
   const own = tasks === 1 ? difference : compareScores([task], plan).difference;
   const [value, ...bounds] = [own.value, own.low, own.high].map((score) => score * (best - worst));
   return {

@@ -22,7 +22,7 @@ export interface EvaluationRun {
   readonly result: EvaluationResult;
 }
 
-/** Throws `not-found` where it is no run of an evaluation; `pointer` is what named it. */
+/** Finds an evaluation's run; throws `not-found` if there is none. `pointer` is the field that named it. */
 export async function findEvaluation(env: ProjectEnv, id: string, pointer = "path/id"): Promise<EvaluationRun> {
   const run = await findRun(openProject(env), id);
   if (run?.result.kind === "evaluation") return { id, jobId: run.jobId, seed: run.result.seed, result: run.result };
@@ -32,8 +32,8 @@ export async function findEvaluation(env: ProjectEnv, id: string, pointer = "pat
 }
 
 /**
- * Records from one place of an evaluation's file to before another. Throws `not-found` where the file is gone, or is not
- * the one that the job left: a result alone could name anybody's.
+ * Records of an evaluation's file from one index to before another. Throws `not-found` if the file is gone or is not
+ * the one that the job left: a result alone could name any file.
  */
 export async function readRecords(
   env: ProjectEnv,
@@ -49,7 +49,7 @@ export async function readRecords(
   return new DataView(await object.arrayBuffer());
 }
 
-/** The place in the file where each entrant's episodes begin, and behind the last of them. */
+/** Index in the file at which each entrant's episodes begin, and the end of the last. */
 export function entrantStarts({ entrants, episodes }: EvaluationResult): number[] {
   const starts = [0];
   for (const { members } of entrants) starts.push(starts.at(-1)! + members * episodes);
@@ -71,9 +71,9 @@ export function episodesToTable({ items }: EpisodePage): Table {
 }
 
 /**
- * A page of an evaluation's episodes. Entrant and member choose a part of the file that has no gaps; an interval of
- * episodes is picked from what is read, 4 MiB at most, so a page may be short and have a next one. `after` is the
- * place that the page before ended at.
+ * A page of an evaluation's episodes. Entrant and member select a contiguous part of the file; an interval of episodes
+ * is filtered from at most 4 MiB, so a page may be short and still have a next one. `after` is the index at which the
+ * previous page ended.
  */
 export async function pageEpisodes(
   env: ProjectEnv,
@@ -105,7 +105,7 @@ export async function pageEpisodes(
   return { items, nextCursor: next < span.to ? encodeCursor([next]) : null };
 }
 
-/** The part of the file that holds what an entrant and a member name; null where there is no such. */
+/** The part of the file for an entrant and a member; null if there is no such part. */
 function chooseSpan(
   result: EvaluationRun["result"],
   { entrant, member }: EpisodeQuery,
@@ -113,7 +113,7 @@ function chooseSpan(
   const starts = entrantStarts(result);
   const { entrants, episodes } = result;
   if (entrant === undefined && member === undefined) return { from: 0, to: starts.at(-1)! };
-  // A member is one of an entrant; of a run that has one only, of that.
+  // A member belongs to an entrant; the entrant may be omitted if the run has only one.
   const place = entrant ?? 0;
   const members = entrants[place]?.members;
   if (members === undefined) return null;

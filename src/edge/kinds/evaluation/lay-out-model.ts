@@ -4,7 +4,7 @@ import { readDenseNetwork } from "../../models/read-dense-network.ts";
 import { digestOf, getArtifact, hasArtifact, putArtifact } from "../../store/artifact-store.ts";
 import type { NamedVersion } from "../../store/models/model-store.ts";
 
-/** A model as one row of parameters, as runners lay policies out, and where the row is kept. */
+/** A model as one row of parameters in the runners' layout of policies, and the artifact that holds the row. */
 export interface ModelRow {
   readonly inputs: number;
   readonly outputs: number;
@@ -17,12 +17,12 @@ export type LaidOutModel =
   | { readonly ok: true; readonly row: ModelRow }
   | { readonly ok: false; readonly message: string };
 
-/** Those that policies have, and one that changes no choice. */
+/** Activations of policies, and softmax, which changes no choice. */
 const KNOWN: ReadonlySet<string> = new Set<Activation | "softmax">(["none", "relu", "tanh", "sigmoid", "softmax"]);
 
 /**
- * Lays the weights of a model out as the row of a policy and keeps them as an artifact, addressed by what it holds, so
- * that it is written once. Says what is otherwise where the model is no chain of dense layers with one activation.
+ * Lays out a model's weights as the row of a policy and stores them as a content-addressed artifact, so that it is
+ * written once. Reports the deviation if the model is not a chain of dense layers with one activation.
  */
 export async function layOutModel(bucket: R2Bucket, version: NamedVersion): Promise<LaidOutModel> {
   const object = await getArtifact(bucket, version.digest);
@@ -39,7 +39,7 @@ export async function layOutModel(bucket: R2Bucket, version: NamedVersion): Prom
   return { ok: true, row: { inputs: dense.network.inputs, outputs, network, parameters: row.length, digest } };
 }
 
-/** Dense layers with one activation between all of them, and one behind the last. */
+/** Dense layers with one activation between all of them, and one after the last. */
 export function readForm({
   steps,
 }: Pick<DenseNetwork, "steps">):
@@ -59,7 +59,7 @@ export function readForm({
     kind: "mlp",
     hidden: hidden.map(({ outputs }) => outputs),
     activation: kinds[0] ?? "tanh",
-    // The largest of several outputs is the same before and behind it.
+    // Softmax keeps the largest of several outputs the largest.
     outputActivation: output.activation === "softmax" ? "none" : output.activation,
   });
   const unknown = layers.find(({ activation }) => !KNOWN.has(activation));
@@ -73,7 +73,7 @@ function wrong(message: string): { ok: false; message: string } {
 
 type Dense = Extract<DenseStep, { kind: "dense" }>;
 
-/** Layer by layer weights[outputs][inputs], then biases; a file has them [inputs][outputs]. */
+/** Layer by layer, weights [outputs, inputs], then biases; an ONNX file has weights [inputs, outputs]. */
 function layOutRow({ steps }: DenseNetwork): Float32Array<ArrayBuffer> {
   const layers = steps.filter((step): step is Dense => step.kind === "dense");
   const row = new Float32Array(layers.reduce((sum, { inputs, outputs }) => sum + (inputs + 1) * outputs, 0));

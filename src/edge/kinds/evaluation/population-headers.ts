@@ -1,39 +1,39 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { isWhole, parseSafetensors, type SafetensorsEntry } from "../../../protocol/wire/parse-safetensors.ts";
 
-/** One tensor of a file: so many numbers for each member, at an offset from the file's start. */
+/** One tensor of a file: a fixed number of values for each member, at an offset from the file's start. */
 interface MemberTensor {
-  /** Numbers of one member. */
+  /** Values for each member. */
   readonly width: number;
   readonly offsetBytes: number;
 }
 
-/** Where the numbers of all members stand in a file. */
+/** Positions of all members' values in a file. */
 export interface PopulationLayout {
   readonly format: "npy" | "safetensors";
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly sizeBytes: number;
   readonly members: number;
-  /** Of one member. */
+  /** Parameters of one member. */
   readonly parameters: number;
-  /** One tensor has whole rows; of several, a row is made of their parts in this order. */
+  /** A single tensor holds whole rows; with several, each row is made of their parts in this order. */
   readonly tensors: readonly MemberTensor[];
 }
 
-/** What is known of a file by its first bytes. */
+/** Header of a file as far as its first bytes reveal it. */
 export type HeaderResult =
   | { readonly state: "read"; readonly layout: PopulationLayout }
   | { readonly state: "wrong"; readonly message: string }
-  /** So many bytes of it have to be there before it can be read. */
+  /** The header can be read only from at least this many bytes. */
   | { readonly state: "short"; readonly wantedBytes: number };
 
-/** Of a file that is not what it should be. */
+/** Result for a malformed file. */
 function wrongHeader(message: string): HeaderResult {
   return { state: "wrong", message };
 }
 
 const MAGIC = [0x93, ...new TextEncoder().encode("NUMPY")];
-/** Magic, version and the length of the header: two bytes of it in version 1, four in 2 and 3. */
+/** Magic, version and length of the header, which has two bytes in version 1 and four in 2 and 3. */
 const PREFIX_BYTES = 12;
 const FIELDS = {
   descr: /'descr':\s*'([^']*)'/,
@@ -46,7 +46,10 @@ export function isNpy(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, index) => bytes[index] === byte);
 }
 
-/** Reads the header of an npy file (NumPy's NEP 1 and `numpy.lib.format`): float32, C order, members × parameters. */
+/**
+ * Reads the header of an npy file: float32, C order, members × parameters.
+ * Source: NumPy's NEP 1 and `numpy.lib.format`.
+ */
 export function readNpyHeader(bytes: Uint8Array): HeaderResult {
   if (bytes.length < PREFIX_BYTES) return { state: "short", wantedBytes: PREFIX_BYTES };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -78,7 +81,7 @@ function readFields(text: string, offsetBytes: number): HeaderResult {
   return { state: "read", layout: { format: "npy", sizeBytes, members, parameters, tensors } };
 }
 
-/** An npy header for float32 rows, filled up so that they begin at a multiple of 64 bytes. */
+/** An npy header for float32 rows, padded so that they begin at a multiple of 64 bytes. */
 export function writeNpyHeader(members: number, parameters: number): Uint8Array<ArrayBuffer> {
   const fields = `{'descr': '<f4', 'fortran_order': False, 'shape': (${members}, ${parameters}), }`;
   const length = Math.ceil((10 + fields.length + 1) / 64) * 64;
@@ -97,8 +100,9 @@ const FAULTS = {
 } as const;
 
 /**
- * Reads the header of a safetensors file, whose tensors must lie end to end over all that follows. One tensor of members × parameters, or for each layer
- * `layers.N.weight` [members, outputs, inputs] and `layers.N.bias` [members, outputs].
+ * Reads the header of a safetensors file, whose tensors must fill the rest of the file without gaps. One tensor of
+ * members × parameters, or for each layer `layers.N.weight` [members, outputs, inputs] and `layers.N.bias` [members,
+ * outputs].
  */
 export function readSafetensorsHeader(bytes: Uint8Array): HeaderResult {
   const header = parseSafetensors(bytes, LIMITS.populationHeaderBytes);
@@ -119,7 +123,7 @@ function readTensors(entries: ReadonlyMap<string, SafetensorsEntry>, start: numb
   return readLayers(entries, start, sizeBytes);
 }
 
-/** Layer by layer from 0, each fed by the one before. */
+/** Layers in order from 0, each fed by the one before. */
 function readLayers(entries: ReadonlyMap<string, SafetensorsEntry>, start: number, sizeBytes: number): HeaderResult {
   const tensors: MemberTensor[] = [];
   let [members, width, parameters] = [0, 0, 0];

@@ -19,7 +19,10 @@ import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 
 type Input = InputOf<EvaluationSpec>;
 
-/** Finds what an evaluation names, lays the weights of models out as rows, and checks that all of it fits together. */
+/**
+ * Finds the subjects of an evaluation, lays out the weights of models as rows, and checks that everything fits
+ * together.
+ */
 export async function prepareEvaluation(
   input: Input,
   surroundings: JobSurroundings,
@@ -50,7 +53,7 @@ export async function prepareEvaluation(
   return { spec: { ...shared, environment: key, entrants }, errors };
 }
 
-/** Why the states of so many episodes cannot be kept; null where they can. */
+/** Reason why the states of so many episodes cannot be recorded; null if they can. */
 function explainUnrecordable({ record, episodes }: Input, key: string, entrants: number): string | null {
   if (record > 0 && isEnvironmentId(key)) return "needs a reference, which an environment that was submitted has not";
   if (record > episodes) return `must be at most episodes, ${episodes}`;
@@ -96,7 +99,7 @@ async function choosePolicies(
   return chosen;
 }
 
-/** A model by name or id, with `@` and a number the version of it; else the latest. */
+/** A model by name or id, in the version after `@`, else in the latest. */
 function findVersion(versions: readonly NamedVersion[], reference: string): NamedVersion | null {
   const [name, number] = reference.split("@", 2);
   const own = versions.filter(({ model, modelId }) => model === name || modelId === name);

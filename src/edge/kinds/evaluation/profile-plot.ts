@@ -6,12 +6,13 @@ const COLOURS = ["first", "second", "third"] as const;
 
 type Scored = EvaluatedEntrant & { readonly scores: NonNullable<EvaluatedEntrant["scores"]> };
 
-/** Entrants that a plot tells apart; of more, those of the highest interquartile mean. */
+/** Entrants that a plot can distinguish; of more, those with the highest interquartile mean are shown. */
 const SHOWN = COLOURS.length;
 
 /**
- * Performance profiles: the share of episodes above each normalised return, with the bounds of its interval (Agarwal et
- * al., NeurIPS 2021). Null where no entrant has a score.
+ * Performance profiles: the share of episodes above each normalised return, with the bounds of its interval. Null if no
+ * entrant has a score.
+ * Source: Agarwal et al., NeurIPS 2021.
  */
 export function profilePlot({ task, episodes, entrants }: EvaluationResult): PlotSpec | null {
   const scored = entrants.filter((entrant): entrant is Scored => entrant.scores !== null);

@@ -16,20 +16,19 @@ import {
 } from "./population-headers.ts";
 
 const MEDIA_TYPE = "application/octet-stream";
-/** Rows that are put together at once, of a file that has them in parts. */
+/** Rows assembled at once from a file that has them in parts. */
 const BLOCK_BYTES = 2 ** 22;
 
-/** A population's file as it is kept. */
+/** A population's file as it is stored. */
 export type ReceivedPopulation = Pick<
   Population,
   "digest" | "sizeBytes" | "format" | "offsetBytes" | "members" | "parameters"
 >;
 
 /**
- * Takes a population's file off the wire and stores it under its digest. The header is read and checked before anything
- * is stored; the rest goes to the bucket as it comes, since it may be larger than a Worker's memory, at first under a
- * name of its own. A file with a tensor for each part of a layer is stored as npy with whole rows. Throws
- * `invalid-request` and `payload-too-large`.
+ * Receives a population's file and stores it under its digest. The header is checked before anything is stored. The
+ * rest streams to the bucket under a temporary name, since it may exceed a Worker's memory. A file with a tensor for
+ * each part of a layer is stored as npy with whole rows. Throws `invalid-request` and `payload-too-large`.
  */
 export async function receivePopulation(bucket: R2Bucket, request: Request): Promise<ReceivedPopulation> {
   const mediaType = mediaTypeOf(request);
@@ -60,7 +59,7 @@ async function readHead(
   }
 }
 
-/** Reads the header of either form. */
+/** Reads the header of either format. */
 export function readHeader(head: Uint8Array): HeaderResult {
   if (head.length < 8) return { state: "short", wantedBytes: 8 };
   return isNpy(head) ? readNpyHeader(head) : readSafetensorsHeader(head);
@@ -79,7 +78,7 @@ function checkLayout(layout: PopulationLayout): PopulationLayout {
   throw invalidRequest([{ pointer: "#", message }]);
 }
 
-/** The head and what follows, as long as it says and no longer. */
+/** The head and the rest of the file, checked against the declared size. */
 async function* pump(
   head: Uint8Array<ArrayBuffer>,
   body: ReadableStreamDefaultReader<Uint8Array>,
@@ -97,7 +96,7 @@ async function* pump(
   throw invalidRequest([{ pointer: "#", message: `must be ${sizeBytes} bytes long, as its header says` }]);
 }
 
-/** Puts so many bytes under a name as they come, and tells their digest. */
+/** Streams a known number of bytes into the bucket under a name, and gives their digest. */
 async function store(
   bucket: R2Bucket,
   key: string,
@@ -107,14 +106,14 @@ async function store(
   const { readable, writable } = new FixedLengthStream(sizeBytes);
   const digesting = new crypto.DigestStream("SHA-256");
   const [target, digester] = [writable.getWriter(), digesting.getWriter()];
-  // What goes wrong is told by the writes; nobody waits for these.
+  // The writes report failures; nothing awaits these promises.
   for (const promise of [target.closed, digester.closed, digesting.digest]) promise.catch(() => undefined);
   const write = async () => {
     try {
       for await (const chunk of chunks()) await Promise.all([target.write(chunk), digester.write(chunk)]);
       await Promise.all([target.close(), digester.close()]);
     } catch (error) {
-      // Whoever reads the other ends is not to wait.
+      // The readers of the other ends must not wait for ever.
       await Promise.allSettled([target.abort(error), digester.abort(error)]);
       throw error;
     }
@@ -125,7 +124,7 @@ async function store(
   return `sha256:${hexOf(await digesting.digest)}`;
 }
 
-/** Moves an uploaded file under its digest; one whose rows are in parts, as whole rows. */
+/** Moves an uploaded file under its digest; rows in parts are stored as whole rows. */
 async function keep(
   bucket: R2Bucket,
   key: string,

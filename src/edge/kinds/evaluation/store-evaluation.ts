@@ -9,7 +9,7 @@ import type { RunContext, StoredRun } from "../kind.ts";
 import { pointsOf } from "../subjects/run-points.ts";
 
 /**
- * An evaluation's points in the history: mean return and interquartile mean of each entrant by environment, episodes
+ * An evaluation's points in the history: mean and interquartile mean of each entrant's returns by environment, episodes
  * and seed, and steps a second of the environment by backend, device and network size.
  */
 function measureEvaluation(result: EvaluationResult, run: RunContext): Measurement[] {
@@ -35,7 +35,7 @@ function measureEvaluation(result: EvaluationResult, run: RunContext): Measureme
   ];
 }
 
-/** Puts what the evaluation found into the history and on the cards of its models. Doing it twice changes nothing. */
+/** Stores an evaluation's results in the history and on the cards of its models. Idempotent. */
 export async function storeEvaluation(
   env: ProjectEnv,
   { spec, result }: StoredRun<EvaluationSpec>,

@@ -3,7 +3,7 @@ import { paretoFront } from "../../../stats/compare/trade-offs.ts";
 import type { ColourName, MarkShape, PlotLayer, PlotSpec } from "../../plots/plot-spec.ts";
 import { percentileText, valueText } from "../../plots/plot-text.ts";
 
-/** A trial that has both coordinates. */
+/** A trial with both coordinates. */
 interface MeasuredTrial {
   readonly index: number;
   readonly x: number;
@@ -12,8 +12,8 @@ interface MeasuredTrial {
 }
 
 /**
- * Every trial of an optimisation by throughput and latency. The line is the front in these two alone; what is
- * marked as Pareto may owe it to memory or fidelity. Null where no trial was measured.
+ * Every trial of an optimisation by throughput and latency. The line is the front in these two alone; a trial marked as
+ * Pareto may owe it to memory or fidelity. Null if no trial was measured.
  */
 export function frontPlot(subject: string, result: OptimisationResult): PlotSpec | null {
   const { trials, targets, best, pareto, infeasible } = result;
@@ -56,7 +56,7 @@ function nameCandidate({ deviceKey, backend, variant, threads, maxRows, concurre
   return `${variant} on ${deviceKey} by ${backend}, threads ${threads}, rows ${maxRows}, concurrency ${concurrency}`;
 }
 
-/** The front in throughput and latency, by throughput. */
+/** The front in throughput and latency, in order of throughput. */
 function frontOf(measured: readonly MeasuredTrial[]): [number, number][] {
   return paretoFront(measured, ["higher", "lower"], ({ x, y }) => [x, y])
     .map(({ x, y }): [number, number] => [x, y])

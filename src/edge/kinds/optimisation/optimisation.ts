@@ -9,7 +9,7 @@ import { storeOptimisation } from "./store-optimisation.ts";
 export const optimisation: JobKindModule<OptimisationSpec> = {
   prepare: prepareOptimisation,
   target: targetOf,
-  // A search that names devices runs on any of them.
+  // A search that names devices may run on any of them.
   mayRun: (spec, capabilities, nowMs) => {
     const target = targetOf(spec);
     return target === null || canRunNow(target, capabilities, nowMs, spec.space.deviceKeys);

@@ -8,8 +8,8 @@ import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 import { resolveModel } from "../subjects/resolve-model.ts";
 
 /**
- * Fills in what a search is to reach, in which space, and for a model which version it is about and how that is
- * served now. What is named counts more than the profile's targets, and the profile's settings narrow the space.
+ * Fills in a search's targets and space, and for a model its version and present serving configuration. The job's own
+ * targets override those of the profile, whose settings narrow the space.
  */
 export async function prepareOptimisation(
   input: InputOf<OptimisationSpec>,
@@ -53,21 +53,23 @@ async function prepareModel(
       runnerId,
       modelVersionId: version.id,
       standing: { placementId, deviceKey, backend, variant, configuration },
-      fidelities: toldBy(version),
+      fidelities: declaredFidelities(version),
     },
     errors: errors.length > 0 ? errors : narrowed.errors,
   };
 }
 
-/** What its uploader said of each variant; the others are measured by the search. */
-function toldBy({ variants }: NamedVersion): Record<string, number> {
+/** Fidelity of each variant as its uploader declared it; the search measures the others. */
+function declaredFidelities({ variants }: NamedVersion): Record<string, number> {
   return Object.fromEntries(variants.flatMap(({ name, fidelity }) => (fidelity === null ? [] : [[name, fidelity]])));
 }
 
-/** What is known of the variants: what was said, what was measured where one is placed, and that the first is its own measure. */
+/**
+ * Known fidelities of the variants: declared, or measured by a placement; that of the first variant is 1 by definition.
+ */
 function fidelitiesOf(version: NamedVersion, { variant, fidelity }: LivePlacement): ReadonlyMap<string, number> {
   const measured = fidelity === null ? {} : { [variant]: fidelity };
-  return new Map(Object.entries({ [FIRST_VARIANT]: 1, ...measured, ...toldBy(version) }));
+  return new Map(Object.entries({ [FIRST_VARIANT]: 1, ...measured, ...declaredFidelities(version) }));
 }
 
 async function prepareKernel(

@@ -5,7 +5,7 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 import type { InputOf } from "../kind.ts";
 
-/** What a runner has to search in. */
+/** Bounds of the space that a runner can search. */
 export interface SpaceBounds {
   readonly devices: readonly Pick<Device, "key" | "backends">[];
   readonly variants: readonly string[];
@@ -13,7 +13,7 @@ export interface SpaceBounds {
   readonly logicalCores: number | null;
 }
 
-/** What of a space is not there, or more than there can be. */
+/** Faults of a space: entries that do not exist, or exceed their bounds. */
 export function checkSearchSpace(space: SearchSpace, { devices, variants, logicalCores }: SpaceBounds): FieldError[] {
   const keys = devices.map(({ key }) => key);
   const backends = devices.flatMap((device) => device.backends);
@@ -49,9 +49,8 @@ function absent(field: string, wanted: readonly number[] | undefined): FieldErro
 }
 
 /**
- * A space without what the subject names otherwise, what the profile's settings exclude, and variants that are known
- * to lack the fidelity that is wanted. A precision that no variant is named after narrows nothing. An error where
- * nothing is left.
+ * The space without values that the subject names otherwise, values that the profile excludes, and variants known to
+ * miss the wanted fidelity. A precision without a variant named after it narrows nothing. An error if nothing is left.
  */
 export function narrowSpace(
   { subject, space, targets }: Pick<OptimisationSpec, "subject" | "space" | "targets">,
@@ -101,12 +100,12 @@ function list(backends: readonly string[] | undefined, named: string | undefined
 
 type Input = Pick<InputOf<OptimisationSpec>, "subject" | "targets" | "objective">;
 
-/** What only a model has. */
+/** Targets that apply only to models. */
 const OF_MODELS = ["memoryBytes", "minFidelity"] as const;
 
 /**
- * What a search is to reach: what was asked for, and what of the profile's targets was not. A job that names neither
- * target nor objective nor a profile with targets asks for nothing.
+ * Targets of a search: its own, completed by those of the profile. A job without targets, objective or a profile with
+ * targets has none.
  */
 export function resolveTargets(
   { subject, targets: asked = {}, objective }: Input,

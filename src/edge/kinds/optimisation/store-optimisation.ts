@@ -13,8 +13,8 @@ import { validatedBy } from "../subjects/placed-subject.ts";
 import { pointsOf } from "../subjects/run-points.ts";
 
 /**
- * A search's points in the history: throughput and latency of the best that it found, whichever that is, by what
- * it was to reach. `subject` is the kernel, or the model with its version. Nothing where it found none.
+ * A search's points in the history: throughput and latency of its best trial, by the search's targets. `subject` is the
+ * kernel, or the model with its version. None if no best trial was found.
  */
 function measureOptimisation(
   { subject: asked, objective, targets, trials, best, environment }: OptimisationResult,
@@ -41,7 +41,7 @@ function measureOptimisation(
   ];
 }
 
-/** Only those that there are: what is wanted changes what the best means. */
+/** Only the targets that are set: they change the meaning of the best. */
 function describeTargets({ latencyMs, ...others }: OptimisationTargets): SeriesKey["configuration"] {
   const named = { ...others, boundMs: latencyMs };
   return Object.fromEntries(
@@ -50,8 +50,8 @@ function describeTargets({ latencyMs, ...others }: OptimisationTargets): SeriesK
 }
 
 /**
- * Puts what a search found best into the history and, where the runner applied it, its configuration with its
- * placement. Doing it twice changes nothing; nor does it where somebody configured the placement meanwhile.
+ * Stores a search's best trial in the history and, if the runner applied it, its configuration with the placement.
+ * Idempotent; a placement that was configured meanwhile stays as it is.
  */
 export async function storeOptimisation(
   env: ProjectEnv,
@@ -82,7 +82,7 @@ async function apply(
   const places = await readMeasuredPlaces(db, runnerId, versionId);
   const place = places.find((each) => each.deviceKey === measured.deviceKey && each.variant === measured.variant);
   const placement = place === undefined ? null : await findPlacement(db, place.placementId);
-  // It may have been removed, and where a file was added since, measured by another backend.
+  // The placement may have been removed or, after a new file was added, measured by another backend.
   if (placement === null || placement.backend !== measured.backend) return;
   if (placement.validated?.runId === run.runId) return;
   const was = before?.place.placementId === placement.id ? before.place.configuration : null;
@@ -94,7 +94,7 @@ async function apply(
   });
 }
 
-/** What a validation was judged by: a requirement has a verdict for each scenario that measures it. */
+/** Requirements of a validation; each has a verdict for each scenario that measures it. */
 function requirementsOf({ verdicts }: ValidationResult): Requirement[] {
   return [...new Map(verdicts.map(({ requirement }) => [JSON.stringify(requirement), requirement])).values()];
 }

@@ -9,14 +9,14 @@ import { canRun } from "./kernel-devices.ts";
 
 type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "batchDimension" | "dtypes" | "variants" | "axes">;
 
-/** What of a job says which kernel runs, and how. */
+/** Fields of a job that select its kernel and the way it runs. */
 type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant" | "axes"> &
   Partial<Pick<BenchmarkSpec, "allowSmallerBatch" | "spread" | "deviceKey" | "onDeviceFailure">>;
 
 /**
- * Checks a benchmark or a tuning against what the runners announce: the kernel, its sizes, types,
- * variants and their axes. Throws `unknown-kernel` where nobody has the kernel, and `kernel-invalid`
- * where no device has the features that it needs; gives the other mistakes back.
+ * Checks a benchmark or a tuning against the runners' announcements: the kernel, its sizes, types, variants and their
+ * axes. Throws `unknown-kernel` if no runner has the kernel, and `kernel-invalid` if no device has the features it
+ * needs; returns the other faults.
  */
 export function checkBenchmark(spec: KernelRequest, runners: readonly Capabilities[]): FieldError[] {
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
@@ -31,7 +31,7 @@ export function checkBenchmark(spec: KernelRequest, runners: readonly Capabiliti
   throw unknownKernel(`No runner has the kernel ${spec.kernel}.`, message);
 }
 
-/** The same for a submitted kernel, whose memory and dispatches must be in bounds at these sizes, too. */
+/** The same for a submitted kernel, whose memory and dispatches must also be in bounds at these sizes. */
 export function checkSubmitted(
   spec: KernelRequest,
   { id, definition, dtype, reference }: SubmittedKernel,
@@ -56,7 +56,7 @@ export function checkSubmitted(
   return laidOut.flaws.map(({ path, message }) => ({ pointer: "#/shape", message: `${path.join("/")} ${message}` }));
 }
 
-/** Throws `kernel-invalid` where no device can run a kernel by the variant that is asked for. */
+/** Throws `kernel-invalid` if no device can run a kernel by the requested variant. */
 function assertOffered(
   { kernel, variant }: KernelRequest,
   { features = [] }: KernelAnnouncement,
@@ -95,7 +95,7 @@ function checkChoices(spec: KernelRequest, kernel: Choices): FieldError[] {
   return [...errors, ...checkAxes(spec, kernel), ...checkBatch(spec, kernel)];
 }
 
-/** A batch can be halved or divided only where there is one. */
+/** Only a kernel with a batch can have it halved or divided. */
 function checkBatch(spec: KernelRequest, { name, batchDimension }: Choices): FieldError[] {
   const errors: FieldError[] = [];
   for (const wish of ["allowSmallerBatch", "spread"] as const) {
@@ -109,7 +109,7 @@ function checkBatch(spec: KernelRequest, { name, batchDimension }: Choices): Fie
   return errors;
 }
 
-/** Axes belong to a variant; where the runner does not announce them, it checks them itself. */
+/** Axes belong to a variant; a runner that does not announce them checks them itself. */
 function checkAxes({ variant, axes = {} }: KernelRequest, kernel: Choices): FieldError[] {
   if (Object.keys(axes).length > 0 && variant === undefined) {
     return [{ pointer: "#/axes", message: "wants a variant beside it" }];
@@ -129,7 +129,7 @@ function checkAxes({ variant, axes = {} }: KernelRequest, kernel: Choices): Fiel
 
 type KernelSubject = Extract<JobSubject, { kind: "kernel" }>;
 
-/** Checks a kernel that is the subject of a job like one that is benchmarked, and throws what that throws. */
+/** Checks a kernel that is a job's subject as for a benchmark, with the same errors. */
 export function checkKernelSubject(
   { kernel, shape, dtype, variant }: KernelSubject,
   runners: readonly Capabilities[],

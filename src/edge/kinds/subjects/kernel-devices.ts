@@ -4,13 +4,13 @@ import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts
 import { isKernelId } from "../../store/kernels/kernel-store.ts";
 import type { KernelTarget } from "../kind.ts";
 
-/** The variant that is no WGSL, and the backend of the devices that run it. */
+/** The variant without WGSL, and the backend of the devices that run it. */
 const SIMD = "cpu-simd";
 
 /**
- * The devices of a runner that can run a kernel: the one that is named, else those that run WGSL and have
- * what it needs, or the CPU where it is asked for by variant or nothing else is there. A submitted kernel
- * needs a runner that takes such kernels and can run what it competes with.
+ * A runner's devices that can run a kernel: the named one, else those that run WGSL and have the needed features. The
+ * CPU counts if its variant is requested or there is no other device. A submitted kernel needs a runner that takes such
+ * kernels and can run its reference.
  */
 export function devicesFor(target: KernelTarget, capabilities: Capabilities): Device[] {
   const { kernel, variant, deviceKey } = target;
@@ -28,7 +28,7 @@ export function devicesFor(target: KernelTarget, capabilities: Capabilities): De
   return wgsl.length > 0 ? wgsl : simd;
 }
 
-/** Whether a runner can run a kernel, on any of its devices that the target allows. */
+/** Whether a runner can run a kernel on any of the target's devices. */
 export function canRun(target: KernelTarget, capabilities: Capabilities): boolean {
   return devicesFor(target, capabilities).length > 0;
 }
@@ -42,7 +42,7 @@ function isNamed({ key }: Device, deviceKey: string | undefined): boolean {
   return deviceKey === undefined || key === deviceKey;
 }
 
-/** Whether a runner has this device; any runner has one that is not named. */
+/** Whether a runner has this device; true for any runner if none is named. */
 export function hasDevice({ devices }: Capabilities, deviceKey: string | undefined): boolean {
   return deviceKey === undefined || devices.some(({ key }) => key === deviceKey);
 }
@@ -52,7 +52,7 @@ export function isFrom({ environment }: { environment: Environment }, deviceKey:
   return deviceKey === undefined || environment.deviceKey === deviceKey;
 }
 
-/** Whether a runner can run a kernel and one of these devices of it, else of the target's, may do so now. */
+/** Whether a runner can run a kernel now, on one of the given devices, else of the target's. */
 export function canRunNow(
   target: KernelTarget,
   capabilities: Capabilities,
@@ -67,8 +67,8 @@ export function canRunNow(
 }
 
 /**
- * Why none of these devices may run a kernel now: for how many milliseconds each of them keeps it in
- * quarantine at least, infinite where there is no device. Null where one may, or a reference would answer.
+ * Shortest remaining quarantine of the kernel on these devices, in milliseconds; infinite without a device. Null if a
+ * device may run it now, or a reference would answer.
  */
 function quarantineOf(target: KernelTarget, devices: readonly Device[], nowMs: number): number | null {
   if (devices.length === 0) return Number.POSITIVE_INFINITY;
@@ -83,8 +83,8 @@ function lockedOutForMs({ quarantined = [] }: Device, kernel: string, nowMs: num
 }
 
 /**
- * Checks that a job's device is one of those that the runners which may take it have for its kernel; where
- * no such runner has connected yet, the job may wait for it.
+ * Checks that a runner which may take the job has its device for the kernel; if no such runner has connected yet, the
+ * job may wait for it.
  */
 export function checkDevice(target: KernelTarget, runners: readonly Capabilities[]): FieldError[] {
   if (target.deviceKey === undefined || runners.length === 0) return [];
@@ -97,8 +97,8 @@ export function checkDevice(target: KernelTarget, runners: readonly Capabilities
 }
 
 /**
- * Throws `kernel-quarantined` where every device that could take a job keeps its kernel in quarantine:
- * the caller learns at once what it would else wait for.
+ * Throws `kernel-quarantined` if every device for a job has its kernel in quarantine, so that the caller learns it at
+ * once instead of waiting.
  */
 export function refuseQuarantined(target: KernelTarget, runners: readonly Capabilities[], nowMs: number): void {
   const devices = runners.flatMap((runner) => devicesFor(target, runner));
@@ -111,7 +111,9 @@ export function refuseQuarantined(target: KernelTarget, runners: readonly Capabi
   );
 }
 
-/** A job that needs a kernel waits for a runner; where runners have connected and none has it, it would wait for ever. */
+/**
+ * Rejects a kernel that none of the connected runners has: the job would wait for ever. Without any runner it may wait.
+ */
 export function checkKernelKnown(kernel: string, announced: readonly Capabilities[]): FieldError[] {
   const isKnown = announced.some(({ kernels }) => kernels.some(({ name }) => name === kernel));
   if (announced.length === 0 || isKnown) return [];

@@ -5,18 +5,18 @@ import { findProgram, isKernelId } from "../../store/kernels/kernel-store.ts";
 import type { OfferContext, RunContext } from "../kind.ts";
 import { pointsOf } from "./run-points.ts";
 
-/** A failure of a kernel speaks against its runner, unless a user submitted the kernel. */
+/** A failure counts against the runner, unless a user submitted the kernel. */
 export function isKernelOurs({ kernel }: Pick<BenchmarkSpec, "kernel">): boolean {
   return !isKernelId(kernel);
 }
 
-/** The program of a kernel that was submitted. */
+/** The program of a submitted kernel. */
 export async function offerProgram(db: Database, { kernel }: Pick<BenchmarkSpec, "kernel">): Promise<OfferContext> {
   const program = isKernelId(kernel) ? await findProgram(db, kernel) : null;
   return program === null ? { model: null } : { model: null, program };
 }
 
-/** Whether a result is of the kernel and element type that its job named. */
+/** Whether a result has the kernel and element type of its job. */
 export function isOfKernel(
   spec: Pick<BenchmarkSpec, "kernel" | "dtype">,
   { kernel, dtype }: Pick<BenchmarkResult, "kernel" | "dtype">,

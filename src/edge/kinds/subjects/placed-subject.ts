@@ -10,14 +10,14 @@ import type { OfferContext, RunContext } from "../kind.ts";
 
 type Subject = Pick<ValidationSpec, "subject" | "modelVersionId">;
 
-/** The model that a job is about, with how each of its places on the runner is to be served; none for a kernel. */
+/** A job's model, with the serving configuration of each of its places on the runner; none for a kernel. */
 export async function offerPlaced(db: Database, { modelVersionId }: Subject, runnerId: string): Promise<OfferContext> {
   const version = modelVersionId === undefined ? null : await findAnyVersion(db, modelVersionId);
   if (version === null) return { model: null };
   return { model: toPlacedModel(version, await readMeasuredPlaces(db, runnerId, version.id)) };
 }
 
-/** Whether the subject of a result is the one that the job named. */
+/** Whether a result's subject is that of its job. */
 export function isAbout(
   spec: Subject,
   { subject, modelVersionId }: Pick<ValidationResult, "subject" | "modelVersionId">,
@@ -31,7 +31,7 @@ export function latenciesOf({ scenarios }: Pick<ValidationResult, "scenarios">):
   return scenarios.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
 }
 
-/** The part of a validation that a placement keeps. */
+/** The part of a validation that a placement stores. */
 export function validatedBy(
   { verdict, scenarios }: ValidationResult,
   requirements: Requirement[],

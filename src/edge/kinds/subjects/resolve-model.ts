@@ -12,8 +12,8 @@ export type ResolvedModel =
   | { readonly ok: false; readonly errors: FieldError[] };
 
 /**
- * The version that a job is about, and the placement of it that requests would get: on a runner that may take the
- * job, one that is online first, then the highest fidelity, then the fastest.
+ * A job's model version, and the placement that requests would get. Among runners that may take the job, online ones
+ * come first, then the highest fidelity, then the fastest.
  */
 export async function resolveModel(
   { db, candidates }: JobSurroundings,

@@ -6,7 +6,10 @@ import type { Database, ProjectDatabase } from "../../store/database.ts";
 import { findEnvironment, isEnvironmentId, readOfferedEnvironment } from "../../store/models/environment-store.ts";
 import type { JobSurroundings, OfferContext } from "../kind.ts";
 
-/** Where an evaluation or training asks to run; where no runner that takes the environment has connected yet, it may wait. */
+/**
+ * Checks the requested place of an evaluation or training; if no runner with the environment has connected yet, the job
+ * may wait.
+ */
 export function checkRolloutPlace(
   { deviceKey, backend }: { readonly deviceKey?: string | undefined; readonly backend?: string | undefined },
   environmentKey: string,
@@ -26,25 +29,25 @@ export function checkRolloutPlace(
   return errors;
 }
 
-/** Numbers that an environment takes: one for each discrete action or component of a continuous one. */
+/** Network outputs for an environment: one for each discrete action or component of a continuous one. */
 export function countRolloutOutputs(action: RolloutEnvironment["action"]): number {
   return action.kind === "discrete" ? action.count : action.size;
 }
 
-/** Whether a network can see what an environment shows. Null: it can. */
+/** Reason why a network cannot process an environment's observations; null if it can. */
 export function checkSight({ kind }: PolicyNetwork, { frames = false }: RolloutEnvironment): string | null {
   if ((kind === "conv") === frames) return null;
   return frames ? "must be conv: the environment shows frames" : "must not be conv: the environment shows no frames";
 }
 
-/** Inputs of each layer's neurons, and the outputs; of kinds that consist of layers. */
+/** Inputs of each layer's neurons, and the outputs, for kinds of networks that consist of layers. */
 function listWidths(
   network: Extract<PolicyNetwork, { kind: "conv" | "mlp" }>,
   { observationSize, action }: RolloutEnvironment,
 ): (readonly [inputs: number, outputs: number])[] {
   const last = countRolloutOutputs(action);
   if (network.kind === "conv") {
-    // Windows of 8×8 over four frames, of 4×4 over each channel, and maps of 9×9.
+    // Convolutions of 8×8 over four frames and of 4×4 over each channel, then maps of 9×9.
     const { firstChannels, secondChannels, hidden } = network;
     return [
       [4 * 8 * 8, firstChannels],
@@ -57,7 +60,7 @@ function listWidths(
   return widths.slice(1).map((outputs, layer) => [widths[layer]!, outputs]);
 }
 
-/** Weights and biases of layers in an environment. */
+/** Weights and biases of a layered network in an environment. */
 export function countLayerParameters(
   network: Extract<PolicyNetwork, { kind: "conv" | "mlp" }>,
   environment: RolloutEnvironment,
@@ -65,7 +68,7 @@ export function countLayerParameters(
   return listWidths(network, environment).reduce((sum, [inputs, outputs]) => sum + (inputs + 1) * outputs, 0);
 }
 
-/** What is wrong with rows of so many parameters for an environment; of kinds that the edge cannot size, runners tell. */
+/** Fault of rows with this many parameters for an environment; runners check kinds that the edge cannot size. */
 export function checkNetworkSize(
   network: PolicyNetwork,
   parameters: number,
@@ -85,12 +88,12 @@ export function checkNetworkSize(
 
 /** An environment that a job names. */
 export interface ResolvedEnvironment {
-  /** What the job's spec says: the name of one that runners announce, the id of one that was submitted. */
+  /** Key in the job's spec: the name of an announced environment, or the id of a submitted one. */
   readonly key: string;
   readonly environment: RolloutEnvironment;
 }
 
-/** The environment of a name or id: one that runners announce comes first. Null where there is none. */
+/** The environment with a name or id; announced ones take precedence. Null if there is none. */
 export async function resolveEnvironment(
   db: ProjectDatabase,
   nameOrId: string,
@@ -104,7 +107,7 @@ export async function resolveEnvironment(
   return { key: submitted.id, environment: { ...environment, digest: submitted.digest } };
 }
 
-/** Whether a runner can run an environment by the key that a spec has: it announces it, or takes submitted programs. */
+/** Whether a runner can run the environment with a spec's key: it announces it, or takes submitted programs. */
 export function takesEnvironment(
   key: string,
   { environments = [], userKernels, devices }: Pick<Capabilities, "environments" | "userKernels" | "devices">,
@@ -113,7 +116,7 @@ export function takesEnvironment(
   return userKernels === true && devices.some(({ backends }) => backends.includes("wgsl"));
 }
 
-/** The program of an environment that was submitted. */
+/** The program of a submitted environment. */
 export async function offerEnvironment(
   db: Database,
   { environment: key }: { environment: string },
@@ -122,7 +125,7 @@ export async function offerEnvironment(
   return environment === null ? { model: null } : { model: null, environment };
 }
 
-/** Whether an environment is the one that a job named; a submitted one is named by its id, and has a name beside. */
+/** Whether an environment is the one of a job; a submitted one has a name beside its id. */
 export function isIn(key: string, name: string): boolean {
   return isEnvironmentId(key) || name === key;
 }

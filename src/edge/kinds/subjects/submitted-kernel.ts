@@ -6,13 +6,13 @@ import type { DType } from "../../../protocol/wire/tensor.ts";
 import type { ProjectDatabase } from "../../store/database.ts";
 import { findKernel, isKernelId } from "../../store/kernels/kernel-store.ts";
 
-/** What a submission competes with (null for none), and the element type that its benchmarks name. */
+/** Reference that a submission competes with (null for none), and the element type of its benchmarks. */
 export interface ResolvedReference {
   readonly reference: string | null;
   readonly dtype: DType;
 }
 
-/** The work of the reference, as far as it is known here: a runner's announcement has no extents. */
+/** The reference's work as far as the edge knows it: a runner's announcement has no extents. */
 interface Work {
   readonly dimensions: readonly { name: string; min: number; max: number }[];
   readonly bindings: readonly { name: string; access: string; dtype: DType }[];
@@ -20,8 +20,8 @@ interface Work {
 }
 
 /**
- * Finds the kernel that a submission names as its reference and compares dimensions and bindings. Throws
- * `unknown-kernel` where nobody has it and `invalid-request` where it does other work.
+ * Finds the reference kernel of a submission and compares dimensions and bindings. Throws `unknown-kernel` if no runner
+ * has it, and `invalid-request` if it does other work.
  */
 export async function resolveReference(
   db: ProjectDatabase,
@@ -57,7 +57,7 @@ async function findSubmitted(db: ProjectDatabase, id: string): Promise<Work | nu
 
 function findAnnounced(name: string, runners: readonly Capabilities[]): Work | null {
   const announced = runners.flatMap(({ kernels }) => kernels).filter((kernel) => kernel.name === name);
-  // Runners of before kernels could be submitted do not tell their bindings.
+  // Runners older than submitted kernels do not announce bindings.
   const { dimensions, bindings, dtypes } = announced.find((kernel) => kernel.bindings !== undefined) ?? {};
   if (dimensions === undefined || bindings === undefined) return null;
   return { dimensions, bindings, dtype: dtypes?.[0] ?? "float32" };
@@ -79,7 +79,7 @@ function compareDimensions({ dimensions }: KernelDefinition, work: Work): FieldE
   ];
 }
 
-/** Scratch is a kernel's own affair. */
+/** Scratch bindings are private to a kernel. */
 function compareBindings({ bindings }: KernelDefinition, work: Work): FieldError[] {
   const wanted = work.bindings.filter(({ access }) => access !== "scratch");
   const missing = wanted.filter(({ name }) => !bindings.some((binding) => binding.name === name));

@@ -14,8 +14,8 @@ import { openProject } from "../../store/database.ts";
 import { addArchive } from "../../store/models/archive-store.ts";
 
 /**
- * The elites that stay, in their order: without the worst `dropShare` of them (rounded down; of equal ones those that
- * were found last go) and without those below `minFitness`.
+ * The elites that remain, in order: without the worst `dropShare` of them (rounded down; among equals the latest go
+ * first) and those below `minFitness`.
  */
 export function pruneElites(elites: FiledElites, { dropShare = 0, minFitness }: PruneInput): FiledElites {
   const { cells, fitness, measures, thresholds, genomes } = elites;
@@ -42,12 +42,15 @@ function pickRows(rows: Float32Array, count: number, kept: readonly number[]): F
   return picked;
 }
 
-/** Everything but the genomes, which stand last in the file and are not read. Throws `not-found` where it is gone. */
+/**
+ * Everything but the genomes, which are at the end of the file and are not read. Throws `not-found` if the file is
+ * gone.
+ */
 export async function readArchiveHead(bucket: R2Bucket, archive: StoredArchive): Promise<ArchiveHead> {
   return decodeArchiveHead(await readBytes(bucket, archive, Math.min(archive.sizeBytes, headBytesAtMost(archive))));
 }
 
-/** All of an archive: it has to fit into memory. Throws `not-found` where it is gone. */
+/** A whole archive, which must fit into memory. Throws `not-found` if it is gone. */
 export async function readArchive(bucket: R2Bucket, archive: StoredArchive): Promise<ReturnType<typeof decodeArchive>> {
   return decodeArchive(await readBytes(bucket, archive, archive.sizeBytes));
 }
@@ -63,8 +66,8 @@ async function readBytes(
 }
 
 /**
- * Keeps the archive that a search for diversity left, where its file arrived: what a runner says of one does not count.
- * Doing it twice changes nothing.
+ * Stores the archive of a quality-diversity search, if its file arrived: the runner's report alone does not count.
+ * Idempotent.
  */
 export async function storeTrainedArchive(
   env: ProjectEnv,

@@ -6,7 +6,7 @@ import type { PolicyNetwork } from "../../../protocol/models/policy-network.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 import type { RolloutEnvironment } from "../../../protocol/fleet/rollout-environment.ts";
 
-/** A search for diversity, or its training, as it is asked for. */
+/** A requested quality-diversity search, or its training. */
 interface Search {
   readonly algorithm: Algorithm;
   readonly network: PolicyNetwork;
@@ -17,7 +17,9 @@ export function hasArchive(algorithm: Algorithm): algorithm is Extract<Algorithm
   return algorithm.name === "map-elites" || algorithm.name === "cma-me";
 }
 
-/** What is wrong with a search's archive in an environment whose members have so many parameters; null: not known here. */
+/**
+ * Faults of a search's archive in an environment whose members have this many parameters; null: unknown at the edge.
+ */
 export function checkArchive(
   { algorithm }: Search,
   { name, measures }: RolloutEnvironment,
@@ -47,7 +49,7 @@ export function checkArchive(
   return errors;
 }
 
-/** What is wrong with an archive as the start of a search in this environment. */
+/** Faults of an archive as the start of a search in this environment. */
 export function checkStart(
   { algorithm, network }: Search,
   { name, measures }: RolloutEnvironment,

@@ -6,14 +6,14 @@ import { valueText } from "../../plots/plot-text.ts";
 import { openProject } from "../../store/database.ts";
 import { findRun, runIdOf } from "../../store/history/run-store.ts";
 
-/** A training as far as it is, with its result once it has ended. */
+/** A training's progress, with its result once it has ended. */
 interface Learning {
   readonly spec: TrainingSpec;
   readonly curve: readonly CurvePoint[];
   readonly result: TrainingResult | null;
 }
 
-/** Return by generation of a training: best and mean of the members, the policy on fresh episodes, and its end. */
+/** Return by generation of a training: best and mean of the members, the policy on fresh episodes, and the end. */
 export function learningPlot({ spec, curve, result }: Learning): PlotSpec {
   const { algorithm, environment, stopAt: target } = spec;
   const { solvedAtGeneration = null, resumedFrom = null } = result ?? {};
@@ -43,7 +43,7 @@ function endMark(result: TrainingResult): PlotLayer {
   return { kind: "marks", name: "best, on episodes that chose nothing", colour: "good", shape: "ring", marks: [mark] };
 }
 
-/** How many species there were, of an algorithm that has any. */
+/** Number of species, for an algorithm that has them. */
 function speciesPanel(curve: readonly CurvePoint[]): PlotSpec["panels"] {
   const points = curve.flatMap(({ generation, species }) => (species ? [[generation, species.count] as const] : []));
   if (points.length === 0) return [];
@@ -69,8 +69,8 @@ function tellBest({ best: { mean, episodes } }: TrainingResult): string {
 }
 
 /**
- * How a training goes or went: by its run once it has ended, by what it told until then. Throws `not-found` where there
- * is no such job, or it is no training.
+ * Progress of a training: from its run once it has ended, else from its reports so far. Throws `not-found` if the job
+ * does not exist or is not a training.
  */
 export async function readLearning(env: ProjectEnv, jobId: string): Promise<Learning> {
   const queue = jobQueue(env);

@@ -19,7 +19,7 @@ import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 
 type Input = InputOf<TrainingSpec>;
 
-/** Finds the environment that a training names, and checks what follows from it. */
+/** Finds the environment of a training, and checks the fields that depend on it. */
 export async function prepareTraining(
   input: Input,
   { db, candidates, announced }: JobSurroundings,
@@ -87,7 +87,7 @@ function checkNetwork({ network }: Input, environment: RolloutEnvironment): Fiel
   return checkGraph(network, environment.observationSize, countRolloutOutputs(environment.action));
 }
 
-/** Numbers of a member; null of a network that only runners size. */
+/** Parameters of a member; null for a network that only runners can size. */
 function countParameters({ network }: Input, environment: RolloutEnvironment): number | null {
   if (network.kind === "direct") return countRolloutOutputs(environment.action);
   return network.kind === "graph" ? null : countLayerParameters(network, environment);
@@ -99,7 +99,7 @@ function checkParameters(parameters: number | null): FieldError[] {
   return [{ pointer: "#/network/hidden", message }];
 }
 
-/** A model whose versions take or give something else is another policy's. */
+/** A model whose versions have another signature belongs to another policy. */
 async function checkPublishing(
   db: ProjectDatabase,
   { publish, network }: Input,

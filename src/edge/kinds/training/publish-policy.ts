@@ -10,9 +10,9 @@ import { runIdOf } from "../../store/history/run-store.ts";
 import type { Published, StoredRun } from "../kind.ts";
 
 /**
- * Makes the policy of a training that asked for it a version of its model, with its card. Doing it twice changes
- * nothing: the same bytes are the same version. Null where there is nothing to publish, or what the runner left cannot
- * be published; the training counts all the same.
+ * Makes a training's policy a version of its model, with its card, if the training asked for it. Idempotent: the same
+ * bytes are the same version. Null if there is nothing to publish, or the runner's file cannot be published; the
+ * training is stored anyway.
  */
 export async function publishPolicy(
   env: ProjectEnv,

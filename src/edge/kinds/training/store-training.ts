@@ -6,8 +6,8 @@ import { pointsOf } from "../subjects/run-points.ts";
 import { storeTrainedArchive } from "./archives.ts";
 
 /**
- * A training's points in the history of its environment, by algorithm, network and device: the mean return of its policy
- * over fresh episodes, steps a second, and the generations until it was solved, where it was.
+ * A training's points in the history of its environment, by algorithm, network and device: mean return of its policy
+ * over fresh episodes, steps a second, and the generations until it was solved, if it was.
  */
 function measureTraining(spec: TrainingSpec, result: TrainingResult, run: RunContext): Measurement[] {
   const { task, algorithm, network, best, throughput, solvedAtGeneration, environment } = result;
@@ -33,7 +33,7 @@ function measureTraining(spec: TrainingSpec, result: TrainingResult, run: RunCon
   ];
 }
 
-/** Settings as a series knows them: numbers and texts. */
+/** Settings flattened for a series: numbers and texts. */
 function flatten(settings: Readonly<Record<string, unknown>>): Record<string, string | number> {
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -44,7 +44,7 @@ function flatten(settings: Readonly<Record<string, unknown>>): Record<string, st
   );
 }
 
-/** Puts what the training found into the history. Doing it twice changes nothing. */
+/** Stores a training's results in the history. Idempotent. */
 export async function storeTraining(
   env: ProjectEnv,
   { spec, jobId, result }: StoredRun<TrainingSpec>,

@@ -4,7 +4,7 @@ import { percentileText, valueText } from "../../plots/plot-text.ts";
 
 type ServerResult = NonNullable<ScenarioResult["server"]>;
 
-/** A rate at which something was answered. */
+/** A rate at which requests were answered. */
 interface AnsweredTrial extends RateTrial {
   readonly p50Ms: number;
   readonly percentileMs: number;
@@ -14,7 +14,7 @@ function isAnswered(trial: RateTrial): trial is AnsweredTrial {
   return trial.p50Ms !== null && trial.percentileMs !== null;
 }
 
-/** Latency by scheduled rate of a server scenario: every rate that was tried, the bound, and the front. */
+/** Latency by scheduled rate of a server scenario: every tried rate, the bound, and the front. */
 export function curvePlot(
   subject: string,
   { scenario, path }: Pick<ScenarioResult, "scenario" | "path">,
@@ -53,7 +53,7 @@ function highestRule(rate: number): PlotLayer {
   return { kind: "rule", axis: "x", at: rate, colour: "good", text: `highest ${valueText(rate)}/s` };
 }
 
-/** Rates that were tried more than once stand for their slowest run. */
+/** A rate that was tried repeatedly counts by its slowest run. */
 function byRate(curve: readonly AnsweredTrial[], of: (trial: AnsweredTrial) => number): [number, number][] {
   const rates = Map.groupBy(curve, ({ ratePerS }) => ratePerS);
   return [...rates]

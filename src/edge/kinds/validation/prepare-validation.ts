@@ -11,10 +11,10 @@ import { resolveModel } from "../subjects/resolve-model.ts";
 
 type Asked = Pick<ValidationSpec, "subject" | "scenarios" | "paths" | "requirements" | "requirementSet">;
 
-/** What only a model has. */
+/** Metrics that apply only to models. */
 const OF_MODELS: ReadonlySet<RequiredMetric> = new Set(["artifactBytes", "fidelity"]);
 
-/** What is required and would not be measured by a validation, so that nothing could be said of it. */
+/** Faults for required metrics that the validation would not measure and so could not judge. */
 function checkRequirements(asked: Asked): FieldError[] {
   return asked.requirements.flatMap((requirement, index) => {
     const unmeasured = explainUnmeasured(requirement, asked);
@@ -30,7 +30,7 @@ function checkRequirements(asked: Asked): FieldError[] {
   });
 }
 
-/** The field of a requirement that is in the way, and why; null where it is measured. */
+/** Field of a requirement that prevents its measurement, and the reason; null if it is measured. */
 function explainUnmeasured(
   { metric, scenario, path }: Requirement,
   { subject, scenarios, paths }: Asked,
@@ -51,7 +51,7 @@ function explainUnmeasured(
   return kinds.includes(scenario) ? null : ["scenario", "is not one of the job's scenarios"];
 }
 
-/** Fills in the requirements of a named set, and for a model where it is validated and how it is served there. */
+/** Fills in the requirements of a named set, and for a model its runner and present serving configuration. */
 export async function prepareValidation(
   input: InputOf<ValidationSpec>,
   surroundings: JobSurroundings,
@@ -67,7 +67,7 @@ export async function prepareValidation(
 
 type Requirements = Pick<ValidationSpec, "requirements" | "requirementSet">;
 
-/** The requirements of a job with the name of their set, if they are of one. */
+/** A job's requirements, with the name of their set if they have one. */
 async function readRequirements(
   { requirements }: InputOf<ValidationSpec>,
   { db }: JobSurroundings,

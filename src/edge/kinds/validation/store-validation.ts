@@ -19,9 +19,9 @@ type Validated = Pick<ValidationResult, "subject" | "place" | "scenarios" | "env
 const CLOCK: Clock = "runner-wall";
 
 /**
- * A validation's points in the history, by scenario and path. `subject` is the kernel, or the model with its
- * version. The latencies of an offline scenario are those of its parts, and those of a searched rate follow from the
- * bound: neither says how fast the subject is.
+ * A validation's points in the history, by scenario and path. `subject` is the kernel, or the model with its version.
+ * Offline latencies are those of parts, and latencies of a searched rate follow from the bound: neither shows the
+ * subject's speed.
  */
 function measureValidation(result: Validated, subject: string, run: RunContext): Measurement[] {
   return result.scenarios.flatMap((measured) => measureScenario(result, measured, subject, run));
@@ -55,14 +55,14 @@ function measureScenario(
   ];
 }
 
-/** Shape and type of a kernel; a model has its version for a name. */
+/** Shape and type of a kernel; a model's version is part of its name. */
 function describeSubject(subject: JobSubject): SeriesKey["configuration"] {
   if (subject.kind === "model") return {};
   const { shape, dtype } = subject;
   return { ...shape, ...(dtype === undefined ? {} : { dtype }) };
 }
 
-/** What of a scenario changes what its figures mean. */
+/** Settings of a scenario that change the meaning of its figures. */
 function describeScenario(scenario: Scenario): SeriesKey["configuration"] {
   switch (scenario.kind) {
     case "singleStream":
@@ -80,7 +80,7 @@ function describeScenario(scenario: Scenario): SeriesKey["configuration"] {
   }
 }
 
-/** Threads always; caps where there are any, so that series of those without go on. */
+/** Threads always; caps only if set, so that series without them continue. */
 function describeServing(configuration: ServingConfiguration | null): SeriesKey["configuration"] {
   if (configuration === null) return {};
   const { threads, maxRows, maxInFlight } = { ...DEFAULT_CONFIGURATION, ...configuration };
@@ -92,8 +92,8 @@ function describeServing(configuration: ServingConfiguration | null): SeriesKey[
 }
 
 /**
- * Puts a validation into the history, and with the placement that it was of, unless that has been measured or
- * configured anew meanwhile. Doing it twice changes nothing.
+ * Stores a validation in the history and with its placement, unless that was measured or configured anew meanwhile.
+ * Idempotent.
  */
 export async function storeValidation(
   env: ProjectEnv,
