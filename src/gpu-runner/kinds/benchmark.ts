@@ -12,7 +12,7 @@ import type { Workload, WorkloadContext, WorkloadResult } from "./kind.ts";
 import { describeEnvironment, writeSamples } from "./steps/describe-run.ts";
 import { findTuned } from "./steps/find-tuned.ts";
 
-/** What one device measured of its share of a batch. */
+/** Measurement of one device's share of a batch. */
 export interface MeasuredPart {
   readonly deviceKey: string;
   readonly batch: number;
@@ -20,8 +20,8 @@ export interface MeasuredPart {
 }
 
 /**
- * One result of parts that ran at the same time: the batch and the rates are sums, errors the largest,
- * and durations those of the part that took longest, which the whole waits for.
+ * Combined result of parts that ran at the same time: batch and rates are sums, errors the maximum.
+ * Durations are those of the slowest part, since the whole waits for it.
  */
 export function combineParts(parts: readonly MeasuredPart[], dimension: string): BenchmarkMeasurement {
   const slowest = parts.map(({ measured }) => measured).toSorted((a, b) => b.wallMs.p50 - a.wallMs.p50)[0];
@@ -38,7 +38,7 @@ export function combineParts(parts: readonly MeasuredPart[], dimension: string):
       maxAbsoluteError: Math.max(...checks.map(({ maxAbsoluteError }) => maxAbsoluteError)),
       maxRelativeError: Math.max(...checks.map(({ maxRelativeError }) => maxRelativeError)),
     },
-    // Each device has its own.
+    // Counters are per device.
     counters: null,
     gflops: slowest.gflops === null ? null : sum(({ measured }) => measured.gflops ?? 0),
     gigabytesPerSecond: sum(({ measured }) => measured.gigabytesPerSecond),
@@ -53,9 +53,9 @@ export function combineParts(parts: readonly MeasuredPart[], dimension: string):
 }
 
 /**
- * Divides the batch over the devices of one kind, in proportion to how fast they ran the kernel lately,
- * and runs all shares at once. One share that fails ends the others. Fails with `invalid-request` for a
- * kernel without a batch.
+ * Divides the batch over devices of one kind, in proportion to their recent speed with the kernel, and runs all shares
+ * at once.
+ * One failed share ends the others. Fails with `invalid-request` for a kernel without a batch.
  */
 async function spreadBenchmark(
   device: FleetDevice,
@@ -98,7 +98,7 @@ async function spreadBenchmark(
   }
 }
 
-/** Problems of a device, behind which a reference may answer. */
+/** Device problems after which the reference may answer instead. */
 const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set([
   "device-lost",
   "kernel-timeout",
@@ -107,12 +107,12 @@ const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set([
 ]);
 
 /**
- * Checks and times a kernel on the device that is likely to be done first, or on several. Where the
- * device fails for good and the caller allows it, the f64 reference answers on the CPU.
+ * Checks and times a kernel on the device that is likely to finish first, or on several.
+ * Where the device fails for good and the caller allows it, the f64 reference answers on the CPU.
  */
 export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
   const { fleet, program, userKernels } = context;
-  // None is announced then; this holds whatever an edge believes.
+  // Such a runner announces no submitted kernels; this check holds whatever an edge assumes.
   if (program !== null && !userKernels)
     throw new ProblemError("unknown-kernel", "This runner takes no kernels that users submitted.");
   const device = program === null ? fleet.withKernel(spec.kernel, spec) : fleet.forProgram(program, spec.deviceKey);
@@ -127,9 +127,9 @@ export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
 };
 
 /**
- * Runs a kernel tuned where that is known and wanted; a submitted one in a process of its own. Then it is
- * placed under the device's roofs, which are measured behind the first benchmark that wants them, so that
- * they disturb none. Several devices together have no roof.
+ * Runs a kernel, tuned where a tuning is known and wanted; a submitted kernel runs in a process of its own.
+ * The result is then placed under the device's roofs, except for several devices together.
+ * Roofs are measured after the first benchmark that wants them, so that they disturb none.
  */
 async function runOn(device: FleetDevice, spec: BenchmarkSpec, context: WorkloadContext): Promise<WorkloadResult> {
   const { tunings, program, rooflines, otherJobs, signal, onProgress } = context;
@@ -167,8 +167,8 @@ async function runReference(
 }
 
 /**
- * How a benchmark's kernel uses its device; null where it ran on several devices at once, or on the CPU in the place of a
- * device that failed.
+ * Health of a benchmark's kernel on its device; null after a run on several devices, or on the CPU in place of a failed
+ * device.
  */
 export function healthOfBenchmark(result: BenchmarkResult, at: string): KernelHealth | null {
   if (result.fallback !== undefined || result.parts !== undefined) return null;

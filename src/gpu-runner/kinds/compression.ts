@@ -5,8 +5,8 @@ import type { Workload } from "./kind.ts";
 import { describeEnvironment } from "./steps/describe-run.ts";
 
 /**
- * Makes a variant of a version in a process of its own and leaves it as a file of the job. What it is worth was measured
- * there, on the CPU provider.
+ * Makes a variant of a version in a process of its own and stores it as a file of the job.
+ * Its quality is measured there, on the CPU provider.
  */
 export const runCompression: Workload<CompressionSpec> = async (spec, context) => {
   const { fleet, model, residency, artifacts, otherJobs, signal, onProgress } = context;

@@ -3,7 +3,7 @@ import { computeOn, type PoolWork, usePool, type UsedPool } from "./steps/use-po
 import type { Workload } from "./kind.ts";
 import { describeEnvironment } from "./steps/describe-run.ts";
 
-/** Counts votes on a device, by the kernels of consensus. */
+/** Counts votes on a device with the consensus kernels. */
 export const runConsensus: Workload<ConsensusSpec> = async (spec, context) => {
   const { fleet, otherJobs, signal, onProgress } = context;
   const { pool, options, timeoutMs } = spec;
@@ -27,7 +27,7 @@ export const runConsensus: Workload<ConsensusSpec> = async (spec, context) => {
 
 type Compute = (work: PoolWork) => Promise<Record<string, Int32Array<ArrayBuffer>>>;
 
-/** Every agent votes for the largest of its first numbers, of equals the first. */
+/** Votes of all agents: the index of the largest of an agent's first numbers, the first among equals. */
 async function readVotes(used: UsedPool, stateSize: number, options: number): Promise<number[]> {
   const states = await used.read();
   return Array.from({ length: states.length / stateSize }, (_, agent) => {
@@ -64,7 +64,7 @@ async function countBallots(
   });
 }
 
-/** A bit for each voter, 32 a word. */
+/** Bit mask of the electorate, 32 voters a word. */
 function maskOf(electorate: readonly number[], voters: number): Int32Array<ArrayBuffer> {
   const mask = new Int32Array(Math.ceil(voters / 32));
   for (const voter of electorate) mask[voter >>> 5]! |= 1 << (voter & 31);

@@ -5,8 +5,8 @@ import { describeEnvironment } from "./steps/describe-run.ts";
 import { computeOn, type UsedPool, usePool } from "./steps/use-pool.ts";
 
 /**
- * One number for each agent by which NSGA-II prefers it (Deb et al. 2002): of a lower front before a higher one, within a
- * front the less crowded first, and of equals the first. More is better.
+ * One number per agent, larger for those NSGA-II prefers: lower front first, then less crowded, then lower index.
+ * Source: Deb et al., 2002.
  */
 export function rankAgents(ranks: ArrayLike<number>, distances: ArrayLike<number>): Float32Array<ArrayBuffer> {
   const order = Array.from({ length: ranks.length }, (_, agent) => agent).toSorted(
@@ -17,12 +17,12 @@ export function rankAgents(ranks: ArrayLike<number>, distances: ArrayLike<number
   return fitness;
 }
 
-/** Agents whose distances are measured: every pair of them counts. */
+/** Most agents in the distance measurement, whose cost grows with every pair. */
 const COMPARED_AGENTS = 512;
-/** Numbers of each of them, as the kernel takes them. */
+/** Numbers of each compared agent, as the kernel reads them. */
 const COMPARED_NUMBERS = 1_024;
 
-/** Makes a pool's next generation on a device; its states become the job's file. */
+/** Computes a pool's next generation on a device; its states become the job's file. */
 export const runEvolution: Workload<EvolutionSpec> = async (spec, context) => {
   const { fleet, residency, artifacts, otherJobs, signal, onProgress } = context;
   const { pool, timeoutMs } = spec;
@@ -66,7 +66,7 @@ export const runEvolution: Workload<EvolutionSpec> = async (spec, context) => {
   return { result, deviceKey: device.host.device.key };
 };
 
-/** The fitness as it is given, or that of several objectives. */
+/** The fitness as given, or ranks from several objectives. */
 async function rankBy(
   { fitness, objectives, timeoutMs }: EvolutionSpec,
   device: FleetDevice,

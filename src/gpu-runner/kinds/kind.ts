@@ -18,9 +18,9 @@ import type { ModelLoader } from "../serving/model-loader.ts";
 import type { BackendChoices } from "./steps/choose-backend.ts";
 import type { EdgePlace, EdgeSystem } from "./validation/open-edge-system.ts";
 
-/** What a workload works with. */
+/** Context of a running workload. */
 export interface WorkloadContext {
-  /** What the runner says of its machine. */
+  /** Hardware report of the runner's machine. */
   readonly hardware: Hardware;
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
@@ -38,12 +38,12 @@ export interface WorkloadContext {
   readonly program: KernelProgram | null;
   /** The submitted environment of an evaluation or training; see `environmentSourceOf`. */
   readonly environment: OfferedEnvironment | null;
-  /** What a calibration also measures at the edge. */
+  /** A calibration's work at the edge. */
   readonly edge: EdgeWork | null;
-  /** Files that the job leaves beside its result, or that an earlier attempt left. */
+  /** Files stored beside the job's result, including those of an earlier attempt. */
   readonly artifacts: JobArtifacts;
   readonly otherJobs: number;
-  /** The span that it runs within; null where it is not traced. */
+  /** Enclosing trace span; null where the job is not traced. */
   readonly scope: SpanScope | null;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
@@ -53,22 +53,22 @@ export interface WorkloadContext {
 export interface WorkloadResult {
   readonly result: JobResult;
   readonly deviceKey: string;
-  /** The trace that the job asked for, as JSON. */
+  /** Requested trace of the job, as JSON. */
   readonly traceText?: string | null;
-  /** What was timed, as JSON (RunSamples). */
+  /** Timed samples, as JSON (RunSamples). */
   readonly samplesText?: string | null;
 }
 
-/** Executes a job of one kind. Throws ProblemError where it cannot be done. */
+/** Executes a job of one kind. Throws ProblemError on failure. */
 export type Workload<Spec extends JobSpec> = (spec: Spec, context: WorkloadContext) => Promise<WorkloadResult>;
 
 type ResultOf<Spec extends JobSpec> = Extract<JobResult, { kind: Spec["kind"] }>;
 
-/** A kind of job at the runner. */
+/** Job kind at the runner. */
 export interface JobKindModule<Spec extends JobSpec> {
   readonly run: Workload<Spec>;
-  /** How the result's kernel uses its device; null, or absent, where the result does not say. */
+  /** Health of the result's kernel on its device; null or absent where the result has none. */
   readonly kernelHealth?: (result: ResultOf<Spec>, at: string) => KernelHealth | null;
-  /** Places of the offered model that were measured. */
+  /** Measured places of the offered model. */
   readonly placements?: (result: ResultOf<Spec>) => readonly CalibratedPlacement[];
 }

@@ -5,7 +5,9 @@ import type { DeviceHost } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { askDevice } from "./calibrate-placement.ts";
 
-/** What a variant answers to these inputs on a device, which borrows it for that with one thread. Fails as the device does. */
+/**
+ * A variant's outputs for these inputs on a device, borrowed for the purpose with one thread. Fails as the device does.
+ */
 export async function askOneByOne(
   model: PlacedModel,
   variant: string,
@@ -26,10 +28,10 @@ export async function askOneByOne(
   }
 }
 
-/** What answers for a variant on the CPU provider with one thread, which all others must agree with. */
+/** Reference for a variant: the CPU provider with one thread, with which all others must agree. */
 export interface ReferenceModel {
   readonly ask: (tensors: readonly Tensor[]) => Promise<Tensor[]>;
-  /** Lets go of the model, which may serve requests all the same. */
+  /** Releases the model, which may go on serving requests. */
   readonly close: () => Promise<void>;
 }
 

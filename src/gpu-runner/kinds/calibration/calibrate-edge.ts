@@ -12,20 +12,20 @@ import { describeEnvironment } from "../steps/describe-run.ts";
 import { openReference, type ReferenceModel } from "./ask-placement.ts";
 
 const COMPARED_INPUTS = 32;
-/** Float32 differs by the order of sums; bytes by about one part in a hundred and twenty-seven each. */
+/** Largest error allowed: float32 differs by the order of sums, bytes by about 1/127 each. */
 const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": 0.1 };
-/** Rows of one request; where the first axis is fixed, a request has the rows that the network says. */
+/** Rows of one request; where the first axis is fixed, the network's own number of rows. */
 const SWEEP = [1, 8, LIMITS.edgeRows] as const;
 const SAMPLES = 30;
 const BARE_REQUESTS = 200;
-/** So much longer must a request take than one that computes once, that the way there and back matters little. */
+/** Least extra duration of a repeating request over one that computes once, so that the round trip matters little. */
 const MEASURED_MS = 10;
-/** The edge's machine is not known, and may be another one for every request. */
+/** The edge's machine is unknown and may differ for every request. */
 const FINGERPRINT = { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "edge" };
 
 type Context = Pick<WorkloadContext, "fleet" | "models" | "edgeProbe" | "otherJobs" | "signal" | "onProgress">;
 
-/** What the CPU provider answers to the inputs of a seed. */
+/** The CPU provider's outputs for the inputs of a seed. */
 interface Reference {
   readonly seed: number;
   readonly rows: number;
@@ -33,9 +33,10 @@ interface Reference {
 }
 
 /**
- * Proves and measures a dense network at the edge, from here: its outputs are compared with the CPU provider's on
- * seeded inputs, and the time of one computation is what requests that repeat it take longer, divided by how
- * much more often they compute. `echoMs` is the median echo on the open socket.
+ * Proves and measures a dense network at the edge, from the runner.
+ * Its outputs are compared with the CPU provider's on seeded inputs.
+ * The time of one computation is the extra duration of repeating requests, divided by their extra computations.
+ * `echoMs` is the median echo on the open socket.
  */
 export async function calibrateEdge(
   model: PlacedModel,
@@ -53,8 +54,7 @@ export async function calibrateEdge(
 }
 
 /**
- * What the Worker takes for a request besides computing, in milliseconds: what a bare request takes longer than the
- * echo, which goes the same way there and back.
+ * Milliseconds of a request in the Worker besides computing: a bare request less the echo, which travels the same way.
  */
 async function measureAround(echoMs: number, { edgeProbe, signal }: Context): Promise<number[]> {
   const requestsMs = await edgeProbe.measureMs(BARE_REQUESTS, signal);
@@ -111,14 +111,14 @@ async function askReferences(model: PlacedModel, context: Context): Promise<Refe
 async function askSeeds(model: PlacedModel, { ask }: ReferenceModel): Promise<Reference[]> {
   const references: Reference[] = [];
   for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
-    // The last one with all rows that a request may have.
+    // The last reference has the most rows that a request may have.
     const rows = seed === COMPARED_INPUTS ? LIMITS.edgeRows : 1;
     references.push({ seed, rows, outputs: await ask(createSeededInputs(withRows(model.inputs, rows), seed)) });
   }
   return references;
 }
 
-/** The largest error on seeded inputs, and the share of them whose largest output is the same. */
+/** The largest error on seeded inputs, and the share of inputs whose largest output is the same. */
 async function compare(
   { modelVersionId }: PlacedModel,
   variant: EdgeVariant,
@@ -137,7 +137,7 @@ async function compare(
   return { error, fidelity: measureFidelity(originals, answers) };
 }
 
-/** Milliseconds of one computation, sample by sample; `measure` gives those of a request with so many. */
+/** Milliseconds of one computation, sample by sample; `measure` times a request with the given repetitions. */
 export async function timeOnce(
   measure: (seed: number, repetitions: number) => Promise<number>,
   most: number,

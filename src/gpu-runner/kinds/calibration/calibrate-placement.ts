@@ -18,7 +18,7 @@ import { describeEnvironment, orProblem } from "../steps/describe-run.ts";
 import { fitMemory, sweepBatches } from "./sweep-batches.ts";
 import type { ReferenceModel } from "./ask-placement.ts";
 
-/** What is to be proved and measured. */
+/** The placement to prove and measure. */
 export interface Place {
   readonly device: FleetDevice;
   readonly backend: Backend;
@@ -27,27 +27,28 @@ export interface Place {
   readonly configuration: ServingConfiguration;
 }
 
-/** Seeded inputs, each for one row, with what the CPU provider answers; `ask` asks it for more by the variant's file. */
+/** Seeded inputs of one row each, with the CPU provider's outputs; `ask` computes more with the variant's file. */
 export interface Reference extends Pick<ReferenceModel, "ask"> {
   readonly inputs: readonly Tensor[][];
-  /** By the version's own file. */
+  /** Outputs of the version's own file. */
   readonly originals: readonly Tensor[][];
-  /** By the variant's file. */
+  /** Outputs of the variant's file. */
   readonly answers: readonly Tensor[][];
 }
 
 export interface Limits {
   readonly maxRows: number;
   readonly iterations: number;
-  /** Of one batch size. */
+  /** Time limit of one batch size. */
   readonly stepMs: number;
   readonly timeoutMs: number;
 }
 
 /**
- * One variant on one device, under the configuration that it is to be served by. It agrees where its answers are those
- * of the CPU provider, alone and in every batch that is measured; for the CPU itself this tells that it is repeatable
- * and finite. Where it agrees, and the edge has said nothing else of the place, it is served so from then on.
+ * Calibrates one variant on one device, under the configuration that will serve it.
+ * It agrees where its outputs match the CPU provider's, alone and in every measured batch.
+ * For the CPU itself, agreement means that it is repeatable and finite.
+ * Where it agrees, and the edge has set nothing else for the place, it is served so from then on.
  */
 export async function calibratePlacement(
   place: Place,
@@ -93,7 +94,7 @@ async function calibrateLoaded(
 
   const isSound = async (rows: number): Promise<boolean> => {
     const wanted = await ask(batchOf(rows));
-    // What answers otherwise in company must not share a batch.
+    // Outputs that change in a batch forbid sharing one.
     if (maxRelativeError(joinTensors(cycle(expected, rows)), wanted) > AGREEMENT) return false;
     error = Math.max(error, maxRelativeError(wanted, await askDevice(host, modelKey, batchOf(rows))));
     return error <= AGREEMENT;
@@ -103,7 +104,7 @@ async function calibrateLoaded(
     ...limits,
     maxRows: error <= AGREEMENT && hasRows(model) ? Math.min(limits.maxRows, maxRows ?? limits.maxRows) : 1,
     isSound: async (rows) => (await orProblem(isSound(rows), signal)) === true,
-    // No cap on what is in flight: a measurement takes its turn behind the requests that are served.
+    // No cap on requests in flight: a measurement takes its turn behind the requests that are served.
     serve: (rows) => timeService(device, served, batchOf(rows), limits, signal),
     onProgress: (done, total) => onProgress({ phase: "measure", done, total }),
   });
@@ -128,8 +129,8 @@ export async function askDevice(host: DeviceHost, modelKey: string, tensors: rea
 }
 
 /**
- * Milliseconds that a request of the queue takes but for waiting, which predictions add. Where the queue has no
- * room it is asked again, for as long as a step may take; then throws `overloaded`.
+ * Milliseconds of a request in the queue without waiting, which predictions add.
+ * A full queue is asked again for as long as a step may last; then this throws `overloaded`.
  */
 async function timeService(
   { server }: FleetDevice,
@@ -179,7 +180,7 @@ function createBatches(inputs: readonly Tensor[][]): (rows: number) => Tensor[] 
   };
 }
 
-/** So many items, from the first again after the last. */
+/** `count` items, starting again from the first after the last. */
 function cycle<Item>(items: readonly Item[], count: number): Item[] {
   return Array.from({ length: count }, (_, index) => items[index % items.length]!);
 }

@@ -15,14 +15,16 @@ import { orProblem } from "../steps/describe-run.ts";
 
 const ECHOES = 200;
 const COMPARED_INPUTS = 64;
-/** Of the job's time: what one variant's reference answers may take, and all sweeps together. */
+/** Shares of the job's time: one variant's reference answers, and all sweeps together. */
 const REFERENCE_SHARE = 1 / 16;
 const SWEEPS_SHARE = 1 / 2;
 
 /**
- * Proves and measures every variant of a model on every device that serves models: outputs first, against
- * the CPU provider on seeded inputs, then the service as requests will get it, then memory and the link.
- * What cannot run, or not within the job's time, is left out with its problem; the job fails where nothing can.
+ * Proves and measures every variant of a model on every device that serves models.
+ * Outputs come first, against the CPU provider on seeded inputs; then the service as requests get it, memory and the
+ * link.
+ * A placement that cannot run, or not within the job's time, is left out with its problem; the job fails where none
+ * can.
  */
 export const runCalibration: Workload<CalibrationSpec> = async (spec, outer) => {
   const late = new AbortController();
@@ -35,7 +37,10 @@ export const runCalibration: Workload<CalibrationSpec> = async (spec, outer) => 
   }
 };
 
-/** `inTime` also tells when the job's time is over: what is not measured then is left out like what cannot run. */
+/**
+ * `inTime` also aborts when the job's time is over: placements not measured by then are left out like those that cannot
+ * run.
+ */
 async function measurePlacements(
   spec: CalibrationSpec,
   outer: WorkloadContext,
@@ -83,7 +88,7 @@ async function measurePlacements(
   return { result, deviceKey: first.deviceKey };
 }
 
-/** What the edge computes by itself; what goes wrong there is no reason to keep this runner from serving. */
+/** Measurements at the edge itself; a failure there does not keep this runner from serving. */
 async function measureAtEdge(
   model: PlacedModel,
   echoMs: number,
@@ -116,7 +121,10 @@ interface Measured {
   readonly outcome: CalibratedPlacement | ProblemError;
 }
 
-/** A variant on every device, under the configurations that the edge told; all fail where there is nothing to compare them with. */
+/**
+ * Measures a variant on every device, under the configurations that the edge sent; all fail without a reference to
+ * compare with.
+ */
 async function measureVariant(work: VariantWork, signal: AbortSignal): Promise<Measured[]> {
   const { model, variant, devices, limits, context } = work;
   const opened = await orProblem(openReference(model, variant, context), signal);
@@ -140,7 +148,7 @@ async function measureVariant(work: VariantWork, signal: AbortSignal): Promise<M
 
 type Original = Pick<Reference, "inputs" | "originals">;
 
-/** What the version's own file answers on the CPU provider, to fewer inputs where it is slow. */
+/** The CPU provider's outputs for the version's own file, on fewer inputs where it is slow. */
 async function askOriginal(
   model: PlacedModel,
   spec: CalibrationSpec,
@@ -159,7 +167,7 @@ async function askOriginal(
   return { inputs, originals };
 }
 
-/** What a variant's file answers there to the same inputs. */
+/** The CPU provider's outputs for a variant's file, on the same inputs. */
 async function askVariant({ variant, original }: VariantWork, { ask }: ReferenceModel): Promise<Reference> {
   if (variant === FIRST_VARIANT) return { ...original, answers: original.originals, ask };
   const answers: Tensor[][] = [];

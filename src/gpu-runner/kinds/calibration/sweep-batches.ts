@@ -7,9 +7,10 @@ export interface MemorySample {
 }
 
 /**
- * Memory as `baseBytes + rows · bytesPerRow`: the ordinary least squares line through the samples (Legendre,
- * 1805). Neither part is negative: where the line says so, that part is 0 and the other one fits best alone.
- * Null without samples.
+ * Memory as `baseBytes + rows · bytesPerRow`: the ordinary least squares line through the samples; null without
+ * samples.
+ * A negative part is set to 0, and the other one is fitted alone.
+ * Source: Legendre, 1805.
  */
 export function fitMemory(samples: readonly MemorySample[]): MemoryFit | null {
   if (samples.length === 0) return null;
@@ -25,36 +26,36 @@ export function fitMemory(samples: readonly MemorySample[]): MemoryFit | null {
   return { baseBytes: 0, bytesPerRow: throughOrigin };
 }
 
-/** Requests before the first sample, as far as this share of a step's time goes; one in any case. */
+/** Warm-up requests before the first sample, within this share of a step's time; at least one. */
 const WARMUP = 10;
 const WARMUP_SHARE = 1 / 4;
-/** After so many runs it is known whether a batch size gains enough to be measured. */
+/** Runs after which the gain of a batch size is judged. */
 const PILOT = 16;
-/** A step with so many samples ends with its time. */
+/** Samples after which a step may end with its time. */
 const FEWEST_SAMPLES = 5;
-/** A larger batch has to answer so many times as many rows a second. */
+/** Least ratio of rows a second by which a larger batch has to gain. */
 const GAIN = 1.05;
 
-/** Sizes in a row that gain nothing, before no larger one is looked at. */
+/** Consecutive sizes without gain after which the sweep stops. */
 const MOST_MISSED = 2;
 
 export interface SweepOptions {
   readonly maxRows: number;
-  /** Samples of each batch size, as long as a step takes less than `stepMs`. */
+  /** Samples of each batch size, as long as a step stays below `stepMs`. */
   readonly iterations: number;
   readonly stepMs: number;
-  /** Whether batches of so many rows may be measured at all. */
+  /** Whether batches of this many rows may be measured at all. */
   readonly isSound: (rows: number) => Promise<boolean>;
-  /** Milliseconds of one request with so many rows. */
+  /** Milliseconds of one request with this many rows. */
   readonly serve: (rows: number) => Promise<number>;
   readonly onProgress: (done: number, total: number) => void;
-  /** The monotonic clock. */
+  /** Monotonic clock. */
   readonly now?: () => number;
 }
 
 /**
- * Measures batches of 1, 2, 4 and so on rows, while they are sound and answer more rows a second than the last one that
- * did. One that gains nothing is left out; it may have met a bad moment, so the next one is looked at, too, if there is time.
+ * Measures batches of 1, 2, 4 and so on rows, while they are sound and answer more rows a second than the last gain.
+ * A size without gain is left out; the next one is still tried if there is time, since the moment may have been bad.
  */
 export async function sweepBatches(options: SweepOptions): Promise<SweepStep[]> {
   const { now = () => performance.now() } = options;
@@ -73,7 +74,7 @@ export async function sweepBatches(options: SweepOptions): Promise<SweepStep[]> 
   return sweep;
 }
 
-/** The durations of one batch size; null where its median is too long to be worth it. */
+/** Durations of one batch size; null where its median is too long for a gain. */
 async function measureStep(rows: number, worthMs: number, options: SweepOptions): Promise<number[] | null> {
   const { iterations, stepMs, serve, onProgress, now = () => performance.now() } = options;
   const startedMs = now();

@@ -8,7 +8,7 @@ import { meanInterval } from "../../../stats/distribution/intervals.ts";
 import { mean } from "../../../stats/distribution/summary.ts";
 import type { EpisodeResults } from "../../rollout/population.ts";
 
-/** The episodes of one entrant's members, the episodes of one member together. */
+/** Episodes of one entrant's members, grouped by member. */
 export type EntrantEpisodes = Pick<EpisodeResults, "returns" | "lengths" | "causes" | "unsound"> & {
   readonly episodes: number;
 };
@@ -16,7 +16,7 @@ export type EntrantEpisodes = Pick<EpisodeResults, "returns" | "lengths" | "caus
 const TOLD_FAILURES = 100;
 const TOLD_BEST = 10;
 
-/** What one entrant's episodes come to, but for its scores, and the returns of the members that did not fail. */
+/** Results of one entrant without its scores, and the returns of the members that did not fail. */
 export function describeEntrant({
   returns,
   lengths,
@@ -73,18 +73,21 @@ function findFailure(causes: Uint8Array, isUnsound: boolean): string | null {
   return episode < 0 ? null : `gave an output, or got a reward, that is not finite, in episode ${episode}`;
 }
 
-/** Entrants of one form, which are rolled out as one population. */
+/** Entrants of one network form, rolled out as one population. */
 export interface EntrantGroup {
   readonly network: PolicyNetwork;
   readonly parameters: number;
   readonly members: number;
-  /** Rows of all members. */
+  /** Weight rows of all members. */
   readonly weights: Float32Array<ArrayBuffer>;
-  /** Where the members of each entrant begin, by its place in the evaluation. */
+  /** Index of each entrant's first member, by the entrant's place in the evaluation. */
   readonly firsts: ReadonlyMap<number, number>;
 }
 
-/** Fetches the rows of all entrants and puts those of one form together. Fails with `backend-failed` where some are none. */
+/**
+ * Fetches the rows of all entrants and groups those of one form. Fails with `backend-failed` where a file holds no
+ * valid rows.
+ */
 export async function groupEntrants(
   entrants: readonly Entrant[],
   environment: Pick<RolloutEnvironment, "observationSize" | "action">,
@@ -122,6 +125,6 @@ function readRows(
   if (rows.length !== 4 * members * parameters) {
     throw new ProblemError("backend-failed", `The file of ${name} ends before its last member.`);
   }
-  // A copy: rows may stand at any byte of the file.
+  // Copied, since rows may start at any byte of the file.
   return new Float32Array(new Uint8Array(rows).buffer);
 }

@@ -13,15 +13,15 @@ type Proof = NonNullable<EvaluationResult["proof"]>;
 const EPISODES = 8;
 const STEPS = 8;
 const SEED = 20_261_122;
-/** How far one step of f32 may be from the same step of f64, relative to 1 or, where that is more, to the number. */
+/** Largest error of one f32 step against the same f64 step, relative to the larger of 1 and the number. */
 const TOLERANCE = 1e-4;
-/** Share of the steps that are compared which must agree. */
+/** Least share of the compared steps that must agree. */
 const LEAST_AGREEING = 0.9;
-/** How far a state is moved, relative to its numbers, to see whether a step from there can be compared at all. */
+/** Relative size of the nudge to a state that shows whether a step from there can be compared at all. */
 const NUDGE = 2 ** -18;
 const NUDGES = 4;
 
-/** Starts and actions from a seed, for a device that is to show that it moves an environment as its reference does. */
+/** Starts and actions from a seed, by which a device proves that it moves an environment as its reference does. */
 export function planProof(environment: EnvironmentSpec): ReplayRequest {
   const words = countStateWords(environment);
   const numbers = environment.action.kind === "discrete" ? 1 : countOutputs(environment.action);
@@ -35,10 +35,10 @@ export function planProof(environment: EnvironmentSpec): ReplayRequest {
 }
 
 /**
- * Holds every step that a device took against the reference's step from the same state, so that what differs once is
- * counted once. A step that roundings decide, such as the third collision of a ball, is left out: one from which the
- * reference itself goes elsewhere when its state is moved by them. Fails with `backend-failed`, and numbers, where too
- * few agree.
+ * Compares every step of a device with the reference's step from the same state, so that a difference counts once.
+ * Steps decided by rounding, such as a ball's third collision, are left out: there the nudged reference itself
+ * diverges.
+ * Fails with `backend-failed`, and numbers, where too few steps agree.
  */
 export async function judgeProof(
   environment: EnvironmentSpec,
@@ -51,7 +51,7 @@ export async function judgeProof(
   let [steps, agreeing, largestDifference] = [0, 0, 0];
   for (let episode = 0; episode < EPISODES; episode++) {
     for (let step = 0; step < STEPS; step++) {
-      // References of bodies that collide take milliseconds a step, and a runner has more to do.
+      // References of colliding bodies need milliseconds a step, and the runner must stay responsive.
       await setImmediate();
       const moved = episode * STEPS + step;
       const from = (episode * (STEPS + 1) + step) * words;
@@ -75,7 +75,7 @@ export async function judgeProof(
   );
 }
 
-/** The state behind a step, its reward, and 1 where it ended. */
+/** The next state, the reward, and 1 where the episode ended. */
 function takeStep(
   { reference }: EnvironmentSpec,
   before: Float64Array,
@@ -87,13 +87,13 @@ function takeStep(
   return [...state, reward, Number(terminated)];
 }
 
-/** A state with its real numbers a little larger or smaller. */
+/** A state with its real numbers slightly increased or decreased. */
 function nudge({ state }: EnvironmentSpec, before: Float64Array, draw: (below: number) => number): Float64Array {
   const types = state.flatMap(({ type, count }) => Array.from({ length: count }, () => type));
   return before.map((value, index) => (types[index] === "f32" ? value * (1 + NUDGE * (2 * draw(2) - 1)) : value));
 }
 
-/** The largest difference of two lists, relative to 1 or, where that is more, to the number; it is finite. */
+/** The largest difference of two lists, relative to the larger of 1 and the number; always finite. */
 function differenceOf(actual: readonly number[], expected: readonly number[]): number {
   return actual.reduce((largest, value, index) => {
     const wanted = expected[index]!;

@@ -13,32 +13,31 @@ import {
 
 /** A member whose episodes are recorded. Plain data. */
 export interface RecordedMember {
-  /** Place among the evaluation's entrants. */
+  /** Index among the evaluation's entrants. */
   readonly entrant: number;
-  /** Place among the members of the entrant. */
+  /** Index among the members of the entrant. */
   readonly member: number;
-  /** Place among all that were rolled out together, which is what draws are keyed by. */
+  /** Index among all members rolled out together, which keys the random draws. */
   readonly drawnAs: number;
   readonly network: PolicyNetwork;
   readonly parameters: Float32Array<ArrayBuffer>;
 }
 
-/** What is recorded, by the name of an environment that has a reference. Plain data. */
+/** Request for a recording, with the name of an environment that has a reference. Plain data. */
 export interface RecordRequest extends Pick<EpisodeKey, "seed" | "commonRandom"> {
   readonly environment: string;
   readonly members: readonly RecordedMember[];
-  /** Of each member, from the first on. */
+  /** Number of episodes of each member, from the first on. */
   readonly episodes: number;
 }
 
-/** Cells of a game of MinAtar, whose observation is bits of them. */
+/** Cells of a MinAtar game, whose observation packs them as bits. */
 const GAME_CELLS = 100;
 const TYPES = { f32: "<f4", i32: "<i4", u32: "<u4" } as const;
 
 /**
- * Goes through episodes again by the environment's reference in f64 and gives their states as a file; see
- * replay-file.ts. What is longer than an episode's share of the states that are left, or than the time, is cut off: the
- * last record of such an episode has the cause 0.
+ * Replays episodes with the environment's f64 reference and returns their states as a file; see replay-file.ts.
+ * Episodes beyond their share of the remaining states, or of the time, are cut off: their last record has cause 0.
  */
 export function recordEpisodes(request: RecordRequest, nowMs: () => number): Uint8Array<ArrayBuffer> {
   const { members, episodes, seed, commonRandom } = request;
@@ -54,7 +53,7 @@ export function recordEpisodes(request: RecordRequest, nowMs: () => number): Uin
       const walk = walkEpisode(environment, network, parameters, { seed, member: drawnAs, episode, commonRandom });
       for (let step = 0; nowMs() < endMs; step++) {
         const { done, value } = walk.next();
-        // A member with a weight that is none has no state at all.
+        // A member with an invalid weight has no state at all.
         if (done === true && step > 0) records.at(-1)!.splice(CAUSE_AT, 1, value.cause);
         if (done === true || step === share) break;
         records.push([entrant, member, episode, step, value.reward, 0, ...numbersOf(environment, value)]);
@@ -75,7 +74,7 @@ function fieldsOf({ state, action, observationForm }: EnvironmentSpec): ReplayFi
   ];
 }
 
-/** Action, state and, of a game, which bits each cell shows. */
+/** Action, state and, for a game, the bits of each cell. */
 function numbersOf(
   { action, observationForm, observationSize }: EnvironmentSpec,
   moment: Pick<EpisodeMoment, "state" | "observation" | "action">,

@@ -4,7 +4,7 @@ import type { Scores } from "../../../protocol/wire/distribution.ts";
 import type { RecordRequest } from "./record-episodes.ts";
 import type { ScoreRequest } from "./score-task.ts";
 
-/** What a thread of its own makes of plain data and sends back once. An aborted signal ends it. */
+/** Runs a worker file in its own thread with plain data and returns its one message. An aborted signal ends it. */
 async function runThread<Outcome>(file: URL, workerData: unknown, signal: AbortSignal): Promise<Outcome> {
   const worker = new Worker(file, { workerData });
   try {

@@ -22,19 +22,19 @@ import type { RollOutOutcome } from "../../rollout/roll-out.ts";
 import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
 
-/** Members that a trial of backends rolls out, at most. */
+/** Most members in a trial of backends. */
 const SAMPLED_MEMBERS = 4_096;
 const PROOF_MS = 60_000;
 
-/** A group that was rolled out. */
+/** Group with the outcome of its rollout. */
 interface RolledOut {
   readonly group: EntrantGroup;
   readonly outcome: Pick<RollOutOutcome, "returns" | "lengths" | "causes" | "unsound" | "waves" | "durationMs">;
 }
 
 /**
- * Rolls entrants out in an environment, those of one network together, in processes of their own, and says how they
- * did. The device first shows that it moves the environment as its reference does; one that does not fails the job.
+ * Rolls entrants out in an environment, grouped by network, in processes of their own, and describes their results.
+ * The device first proves that it moves the environment as its reference does; otherwise the job fails.
  */
 export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => {
   const { fleet, artifacts, otherJobs, signal, onProgress } = context;
@@ -76,7 +76,7 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
   });
 };
 
-/** Where everything is rolled out: what is the faster for the largest group. */
+/** Backend for all rollouts: the fastest for the largest group. */
 function chooseBackend(
   { episodes, backend, deviceKey }: EvaluationSpec,
   environment: EnvironmentSource,
@@ -116,7 +116,7 @@ async function rollOut(
   return device.host.workApart("rollOut", request, timeoutMs, deathIn(environment), { signal, onProgress });
 }
 
-/** With no episode, weights are all that there is to look at. */
+/** Outcome without any episode, which checks the weights alone. */
 function checkOnly(members: number, parameters: number, weights: Float32Array): RolledOut["outcome"] {
   const isSound = (row: Float32Array) => row.every(Number.isFinite);
   const unsound = Uint8Array.from({ length: members }, (_, member) =>
@@ -126,7 +126,7 @@ function checkOnly(members: number, parameters: number, weights: Float32Array): 
   return { ...nothing, unsound, waves: 1, durationMs: 0 };
 }
 
-/** The part of one entrant in what its group did. */
+/** Results of one entrant within its group. */
 function episodesOf(
   rolled: readonly RolledOut[],
   place: number,
@@ -169,7 +169,7 @@ async function describeEntrants(
   });
 }
 
-/** The first episodes of each entrant, of several members the best's, state by state. */
+/** Records the first episodes of each entrant state by state; with several members, those of the best. */
 function record(
   { environment, record: episodes, seed, commonRandom }: EvaluationSpec,
   rolled: readonly RolledOut[],
@@ -187,7 +187,7 @@ function record(
   return recordApart({ environment, members, episodes, seed, commonRandom }, signal);
 }
 
-/** Every episode of every entrant, in their order. */
+/** Writes every episode of every entrant, in order. */
 function writeFile(entrants: readonly EntrantEpisodes[]): Uint8Array<ArrayBuffer> {
   const file = createEpisodesFile(entrants.reduce((sum, { returns }) => sum + returns.length, 0));
   const view = new DataView(file.buffer);
@@ -207,7 +207,7 @@ function writeFile(entrants: readonly EntrantEpisodes[]): Uint8Array<ArrayBuffer
   return file;
 }
 
-/** Of all groups together; parameters are those of the largest. */
+/** Throughput of all groups together; parameters are those of the largest. */
 function describeThroughput(rolled: readonly RolledOut[], { backend, chosenFrom }: BackendChoice): RolloutThroughput {
   const sumOf = (count: (each: RolledOut) => number) => rolled.reduce((sum, each) => sum + count(each), 0);
   const steps = sumOf(({ outcome }) => outcome.lengths.reduce((sum, length) => sum + length, 0));

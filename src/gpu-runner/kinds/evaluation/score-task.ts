@@ -2,7 +2,7 @@ import type { Scores } from "../../../protocol/wire/distribution.ts";
 import { type ScoreEstimates, estimateScores } from "../../../stats/score/estimate-scores.ts";
 import { mean } from "../../../stats/distribution/summary.ts";
 
-/** Returns of members that did not fail, and what they are normalised by. */
+/** Returns of members that did not fail, with the bounds for normalising them. */
 export interface ScoreRequest {
   /** members × episodes. */
   readonly returns: Float32Array<ArrayBuffer>;
@@ -11,14 +11,14 @@ export interface ScoreRequest {
   readonly best: number;
 }
 
-/** As rliable has them by default; of profiles fewer are drawn. */
+/** Default of rliable; profiles use fewer resamples. */
 const RESAMPLES = 50_000;
 const SEED = 1;
-/** Steps of arithmetic of one entrant's bootstrap: a second or so. */
+/** Arithmetic steps of one entrant's bootstrap: about a second. */
 const WORK = 5e8;
 const TAUS = Array.from({ length: 51 }, (_, index) => index / 50);
 
-/** Statistics of one entrant in one environment; the mean is of returns, all else of normalised ones. */
+/** Statistics of one entrant in one environment; the mean is of raw returns, all others of normalised ones. */
 export function scoreReturns({ returns, episodes, worst, best }: ScoreRequest): Scores {
   const spread = best - worst;
   const scores = Float64Array.from(returns, (value) => (value - worst) / spread);

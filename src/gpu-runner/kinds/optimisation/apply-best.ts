@@ -16,13 +16,14 @@ import { runValidation } from "../validation/run-validation.ts";
 
 type Applied = NonNullable<OptimisationResult["applied"]>;
 
-/** As a calibration measures it, but for fewer samples. */
+/** Settings of a shorter calibration, with fewer samples. */
 const CALIBRATION = { iterations: 100, stepMs: 500, timeoutMs: 60_000, rows: 32 } as const;
 const ECHOES = 100;
 
 /**
- * Validates what is served now and the best that was found, and where that reaches every target and is no worse,
- * calibrates its placement under the new configuration, from when on the runner serves by it. The edge stores it.
+ * Validates the current configuration and the best one found.
+ * If the best reaches every target and is no worse, its placement is calibrated under it and served by it from then on.
+ * The edge stores it.
  */
 export async function applyBest(
   spec: OptimisationSpec,
@@ -57,7 +58,7 @@ export async function applyBest(
   return { applied: true, detail, configuration, before, after, placement };
 }
 
-/** A validation that cannot be done is no reason to lose what the search found. */
+/** A validation that fails must not lose the search's result. */
 async function validate(
   spec: OptimisationSpec,
   place: ServedPlace,
@@ -74,7 +75,7 @@ function describeProblem(which: "before" | "after", { problem }: ProblemError): 
   return `Not applied: the validation ${which} could not be done. ${problem.detail}`.slice(0, 512);
 }
 
-/** What is measured of a placement under a configuration, as a calibration does it; with the runner's link. */
+/** Calibrates a placement under a configuration, including the runner's link. */
 async function calibrate(
   { deviceKey, backend, variant, configuration }: ServedPlace,
   model: PlacedModel,
@@ -84,7 +85,7 @@ async function calibrate(
   const work = async (): Promise<CalibratedPlacement> => {
     const inputs = createComparedInputs(model);
     const answersOf = (name: string) => askOneByOne(model, name, fleet.cpu.host, inputs, context);
-    // It answers for batches, too.
+    // The reference answers batches as well.
     const { ask, close } = await openReference(model, variant, context);
     try {
       const originals = await answersOf(FIRST_VARIANT);

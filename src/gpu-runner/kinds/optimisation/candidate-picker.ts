@@ -6,24 +6,27 @@ import type { SearchProblem } from "./search-problem.ts";
 import type { Estimate } from "./surface.ts";
 import type { OpenTrial, TrialLog } from "./trial-log.ts";
 
-/** An improvement that is expected to be smaller, as a share, is not worth a trial. */
+/** Least expected improvement, as a share, that is worth a trial. */
 const LEAST_GAIN = 0.002;
-/** What lies beside the best is tried all the same, from this share of it on. */
+/** Share of the least gain from which neighbours of the best are still tried. */
 const BESIDE = 0.4;
-/** What is less likely to work, or beside the best to reach the targets, is not tried. */
+/** Least chance of working, and for neighbours of reaching the targets, for a trial. */
 const LEAST_CHANCE = 0.1;
-/** Rounds in which rivals meet before one of them is best, or of a best without rivals, which one measurement may flatter. */
+/**
+ * Rounds of rivals before one of them is the best; a best without rivals has its own number, since one measurement may
+ * flatter it.
+ */
 export const RIVAL_ROUNDS = 3;
 const ROUNDS_ALONE = 2;
-/** How many noises of a difference below the best a rival may be. */
+/** Largest distance of a rival from the best, in multiples of the noise of a difference. */
 const RIVALRY = 1.5 * Math.SQRT2;
 
-/** Chooses what is measured next, by what a cost model makes of the measurements so far. */
+/** Picks the next candidate to measure, by a cost model of the measurements so far. */
 export class CandidatePicker {
   readonly #problem: SearchProblem;
   readonly #log: TrialLog;
   readonly #model: CostModel;
-  /** Candidates in the order that the seed gives them: it decides between equals. */
+  /** Candidates in an order drawn from the seed, which breaks ties. */
   readonly #order: readonly number[];
   #fitted: { readonly done: number; readonly model: FittedModel } | null = null;
 
@@ -40,7 +43,7 @@ export class CandidatePicker {
     return { throughputPerS: Math.exp(throughputPerS.mean), latencyMs: Math.exp(latencyMs.mean) };
   }
 
-  /** What the first of these phases that has anything to measure would measure. */
+  /** The pick of the first of these phases that has a candidate to measure. */
   pickFirst(phases: readonly ("search" | "confirm")[]): { candidate: number; phase: "search" | "confirm" } | null {
     for (const phase of phases) {
       const candidate = phase === "search" ? this.pickPromising() : this.pickRival();
@@ -49,12 +52,15 @@ export class CandidatePicker {
     return null;
   }
 
-  /** The candidate whose throughput is least known: a design of maximum entropy (Shewry and Wynn, 1987). */
+  /**
+   * The candidate with the most uncertain throughput: a maximum-entropy design.
+   * Source: Shewry and Wynn, 1987.
+   */
   pickUnknown(): number | null {
     return this.#pick((forecast) => forecast.throughputPerS.sd * forecast.works, 0);
   }
 
-  /** The candidate that promises most; where none promises enough, what lies beside the best and was never looked at. */
+  /** The most promising candidate; if none promises enough, an untried neighbour of the best. */
   pickPromising(): number | null {
     const standard = this.#standard();
     if (standard === null) return this.#pick(({ works }) => works, 0);
@@ -72,8 +78,8 @@ export class CandidatePicker {
   }
 
   /**
-   * The one that was measured least of those that noise cannot tell from the best; null where all had their rounds.
-   * Where nothing reaches every target, those that noise may keep from it.
+   * The least measured rival: a candidate that noise cannot separate from the best; null once all had their rounds.
+   * Where nothing reaches every target, rivals are those that may miss only by noise.
    */
   pickRival(): number | null {
     const log = this.#log;
@@ -88,13 +94,13 @@ export class CandidatePicker {
     return least?.candidate ?? null;
   }
 
-  /** Whether it reaches every target, or only noise may keep it from that. */
+  /** Whether a trial reaches every target, or misses only within the noise. */
   mayReach(trial: OpenTrial): boolean {
     const miss = Math.log(this.#log.factorOf(trial));
     return miss === 0 || miss < RIVALRY * this.#fit().noise.latency;
   }
 
-  /** What is to be beaten: the best that reaches every target, else the one that comes nearest. */
+  /** The trial to beat: the best that reaches every target, else the nearest to it. */
   #standard(): { candidate: number; value: number; isFeasible: boolean } | null {
     const [best] = this.#log.feasible();
     if (best !== undefined) return { candidate: best.candidate, value: this.#log.valueOf(best), isFeasible: true };
@@ -103,7 +109,7 @@ export class CandidatePicker {
     return { candidate: nearest.candidate, value: -Math.log(this.#log.factorOf(nearest)), isFeasible: false };
   }
 
-  /** What a candidate may better, and the chance that this counts. */
+  /** Estimate of the quantity to improve, and the chance that the improvement counts. */
   #promise(forecast: Forecast, isFeasible: boolean): { estimate: Estimate; chance: number } {
     const { factors, works } = forecast;
     if (isFeasible) {
@@ -114,7 +120,7 @@ export class CandidatePicker {
     return { estimate: { mean: -worst.mean, sd: worst.sd }, chance: works };
   }
 
-  /** The untried candidate of the highest score that is above a least one. */
+  /** The untried candidate with the highest score above the minimum. */
   #pick(score: (forecast: Forecast, candidate: number) => number, least: number): number | null {
     const model = this.#fit();
     const tried = new Set(this.#log.trials.map(({ candidate }) => candidate));
@@ -143,7 +149,7 @@ export class CandidatePicker {
   }
 }
 
-/** The numbers below `count` in an order that the seed decides. */
+/** The numbers below `count`, shuffled by the seed. */
 function shuffle(count: number, seed: number): number[] {
   const draws = Array.from({ length: count }, (_, index) => philox4x32([index, 0, 0, 0], [seed, 0])[0]);
   return [...draws.keys()].toSorted((a, b) => draws[a]! - draws[b]!);

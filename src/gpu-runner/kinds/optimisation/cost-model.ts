@@ -4,36 +4,36 @@ import { encodeCandidates } from "./encode-candidates.ts";
 import type { Measured } from "./search-problem.ts";
 import { type Estimate, type FittedSurface, PointCovariances, Surface } from "./surface.ts";
 
-/** A measurement of a candidate; null where it failed. */
+/** Measurement of a candidate; null where it failed. */
 export interface Sample {
   readonly candidate: number;
   readonly measured: Measured | null;
 }
 
-/** What a candidate is expected to come to, all as natural logarithms. */
+/** Forecast for a candidate; all quantities are natural logarithms. */
 export interface Forecast {
   readonly throughputPerS: Estimate;
   readonly latencyMs: Estimate;
   readonly memoryBytes: Estimate | null;
-  /** By which factor a target is missed, of each one that there is. */
+  /** Factor by which each existing target is missed. */
   readonly factors: readonly Estimate[];
-  /** The chance that it can be measured at all. */
+  /** Probability that the candidate can be measured at all. */
   readonly works: number;
 }
 
 export interface FittedModel {
   forecast(candidate: number): Forecast;
-  /** Of one measurement of throughput and of latency, as standard deviations of their logarithms. */
+  /** Noise of one measurement of throughput and of latency, as standard deviations of their logarithms. */
   readonly noise: { readonly throughput: number; readonly latency: number };
 }
 
-/** As much as so many trials right there, it is believed that a candidate works. */
+/** Weight of the prior belief that a candidate works, in trials at the same point. */
 const TRUST = 0.5;
 
 /**
- * What measurements tell of candidates that were not measured. Throughput is a surface. Latency is what Little's law
- * (Little, Operations Research, 1961) makes of it, rows in flight ÷ throughput, times a stretch that is a surface of
- * its own: how far the percentile lies from the mean. Memory is a third.
+ * Predictions for unmeasured candidates, from surfaces over the measured ones: throughput, latency stretch and memory.
+ * Latency is rows in flight ÷ throughput by Little's law, times the stretch: the ratio of the percentile to the mean.
+ * Source: Little, Operations Research, 1961.
  */
 export class CostModel {
   readonly #candidates: readonly Candidate[];
@@ -95,14 +95,14 @@ export class CostModel {
     };
   }
 
-  /** The share of trials like it that worked, by how alike they are; what was never tried is trusted. */
+  /** Share of similar trials that worked, weighted by likeness; candidates unlike any trial are trusted. */
   #chanceToWork(candidate: number, samples: readonly Sample[]): number {
     const alike = samples.map((each) => ({ ...each, weight: likeness(this.#at(candidate), this.#at(each.candidate)) }));
     const weigh = (which: readonly { weight: number }[]) => which.reduce((sum, { weight }) => sum + weight, TRUST);
     return weigh(alike.filter(({ measured }) => measured !== null)) / weigh(alike);
   }
 
-  /** What decides on the answers of a candidate. */
+  /** Key of the settings that determine a candidate's answers. */
   #arithmeticOf(candidate: number): string {
     const { deviceKey, backend, variant } = this.#at(candidate);
     return `${deviceKey} ${backend} ${variant}`;
@@ -121,15 +121,15 @@ interface Fitted {
   readonly samples: readonly Sample[];
 }
 
-/** The chance that a normal value is below 0. */
+/** Probability that a normal value is below 0. */
 export function chanceBelowZero({ mean, sd }: Estimate): number {
   if (sd === 0) return mean <= 0 ? 1 : 0;
   return normalCdf(-mean / sd);
 }
 
 /**
- * By how much a normal value is expected to exceed `best`, counting 0 where it does not (Jones, Schonlau and
- * Welch, Efficient global optimization of expensive black-box functions, 1998, eq. 15).
+ * Expected excess of a normal value over `best`, counting 0 where it does not exceed it.
+ * Source: Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions, 1998, eq. 15.
  */
 export function expectedImprovement({ mean, sd }: Estimate, best: number): number {
   const gain = mean - best;
@@ -140,7 +140,10 @@ export function expectedImprovement({ mean, sd }: Estimate, best: number): numbe
   return Math.max(0, gain * above + sd * density);
 }
 
-/** From 1 for the same to nearly 0: half for settings that are four doublings away, and hardly anything where a category differs. */
+/**
+ * Likeness of two candidates, from 1 for identical ones to nearly 0.
+ * It is half for settings four doublings apart, and nearly nothing where a category differs.
+ */
 function likeness(a: Candidate, b: Candidate): number {
   const apart = ["threads", "maxRows", "concurrency"] as const;
   const doublings = apart.reduce((sum, name) => sum + Math.abs(Math.log2(a[name] / b[name])), 0);

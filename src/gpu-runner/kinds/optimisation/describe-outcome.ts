@@ -18,7 +18,7 @@ import {
 
 type Target = Miss["target"];
 
-/** A number as people read it: three digits. */
+/** Number in three significant digits for readers. */
 function format(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString("en-GB", { maximumSignificantDigits: 3 });
 }
@@ -38,8 +38,8 @@ const NAMES: Readonly<Record<Target, string>> = {
 };
 
 /**
- * What cannot be met here, what came nearest, and which targets that would meet: `misses` are those of the nearest,
- * the worst first.
+ * Explains which targets cannot be met, the nearest candidate, and the targets that it would meet.
+ * `misses` are those of the nearest candidate, the worst first.
  */
 function explainMiss(candidate: Candidate, misses: readonly Miss[], percentile: number, complete: boolean): string {
   const nameOf = (target: Target) => (target === "latencyMs" ? `p${format(percentile * 100)} latency` : NAMES[target]);
@@ -66,7 +66,7 @@ function worse(target: Target): string {
   return target === "memoryBytes" ? "too much" : "too little";
 }
 
-/** What a search measured, by place of the candidate: its rounds, or what kept it from being measured. */
+/** Measurements of a search by candidate index: the rounds, or the reason for having none. */
 export interface Measurements {
   readonly rounds: ReadonlyMap<number, readonly TrialMeasurement[]>;
   readonly problems: ReadonlyMap<number, Problem>;
@@ -77,7 +77,7 @@ type Described = Pick<
   "candidates" | "trials" | "default" | "best" | "pareto" | "infeasible" | "gain" | "complete"
 >;
 
-/** Makes a search's outcome what callers are told: trials in order, the best, the front, and what cannot be met. */
+/** Describes a search's outcome for callers: trials in order, the best, the front, and targets that cannot be met. */
 export function describeOutcome(
   { targets }: Pick<OptimisationSpec, "targets">,
   { candidates, standing, eligible }: Pick<TrialStand, "candidates" | "standing" | "eligible">,
@@ -148,7 +148,9 @@ function describeFailure(
   };
 }
 
-/** Places of the trials that no other beats; what was not measured counts as worst, and not where it never was. */
+/**
+ * Indices of the trials that no other dominates; a missing value counts as worst, or is ignored where no trial has it.
+ */
 function findFront(trials: readonly OptimisationTrial[]): number[] {
   const measured = [...trials.keys()].filter((index) => trials[index]!.outcome === "measured");
   return paretoFront(measured, ["higher", "lower", "lower", "higher"], (index) => {

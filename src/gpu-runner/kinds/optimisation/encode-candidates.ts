@@ -1,6 +1,6 @@
 import type { Candidate } from "../../../protocol/jobs/optimisation.ts";
 
-/** Where a candidate stands in the space: a level of each category, and a number of [0, 1] on each axis. */
+/** Candidate's coordinates: a level of each category, and a number of [0, 1] on each axis. */
 export interface Point {
   readonly levels: readonly number[];
   readonly axes: readonly number[];
@@ -9,8 +9,9 @@ export interface Point {
 type Numbers = Readonly<Record<string, number>>;
 
 /**
- * Candidates as a model sees them. Categories and axes on which all are alike are left out. An axis runs from the
- * smallest to the largest of its values, by their logarithm where all are above 0: what doubles is a step.
+ * Candidates as points for the model, without categories and axes that are the same for all.
+ * An axis spans its smallest to largest value, on a logarithmic scale where all are above 0, so that doubling is a
+ * step.
  */
 export function encodeCandidates(candidates: readonly Candidate[]): Point[] {
   const categories = [({ deviceKey, backend }: Candidate) => `${deviceKey} ${backend}`, (c: Candidate) => c.variant]
@@ -26,7 +27,7 @@ export function encodeCandidates(candidates: readonly Candidate[]): Point[] {
   }));
 }
 
-/** The settings of a candidate by name. A tuning axis belongs to its variant alone: the others stand in the middle of it. */
+/** Numeric settings of a candidate by name; tuning axes of other variants are set to their middle. */
 function numbersOf({ variant, threads, maxRows, concurrency, axes = {} }: Candidate): Numbers {
   const own = Object.fromEntries(Object.entries(axes).map(([name, value]) => [`${variant} ${name}`, value]));
   return { threads, maxRows, concurrency, ...own };
@@ -41,10 +42,7 @@ function createScale(name: string, all: readonly Numbers[]): ((numbers: Numbers)
   return ({ [name]: value }) => (value === undefined ? 0.5 : (toAxis(value) - low) / range);
 }
 
-/**
- * Places of the candidates that differ from one in a single thing: another variant, another device, or the next
- * smaller or larger value of one setting.
- */
+/** Indices of the candidates that differ in one thing: another variant or device, or the next value of one setting. */
 export function findNeighbours(candidates: readonly Candidate[], of: Candidate): number[] {
   const ranks = rankValues(candidates);
   const own = numbersOf(of);
@@ -53,7 +51,7 @@ export function findNeighbours(candidates: readonly Candidate[], of: Candidate):
     const numbers = numbersOf(candidate);
     const isElsewhere = candidate.deviceKey !== of.deviceKey || candidate.backend !== of.backend;
     const differences = [Number(isElsewhere), Number(candidate.variant !== of.variant)];
-    // The axes of another variant are others.
+    // Another variant has other axes.
     for (const name of candidate.variant === of.variant ? Object.keys(own) : ["threads", "maxRows", "concurrency"]) {
       differences.push(
         Math.abs((ranks.get(`${name} ${numbers[name]}`) ?? 0) - (ranks.get(`${name} ${own[name]}`) ?? 0)),
@@ -63,7 +61,7 @@ export function findNeighbours(candidates: readonly Candidate[], of: Candidate):
   });
 }
 
-/** The place of every value among those of its name. */
+/** Rank of every value among the values of its name. */
 function rankValues(candidates: readonly Candidate[]): ReadonlyMap<string, number> {
   const entries = candidates.flatMap((candidate) => Object.entries(numbersOf(candidate)));
   const ranks = new Map<string, number>();

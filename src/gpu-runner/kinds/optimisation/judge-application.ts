@@ -10,7 +10,7 @@ export interface ServedPlace extends Pick<Candidate, "deviceKey" | "backend" | "
   readonly configuration: ServingConfiguration;
 }
 
-/** Two validations of the same service differ by so much, as a share of the worse. */
+/** Difference between two validations of the same service, as a share of the worse. */
 const NOISE = 0.05;
 
 /** Whether both are the same place under the same configuration. */
@@ -19,8 +19,9 @@ export function isServedSo(standing: ServedPlace, found: ServedPlace): boolean {
 }
 
 /**
- * Whether what was found is to be applied, and why in words. It has to reach every target in the validation after,
- * and to be no worse by the objective than the one before, but for noise.
+ * Whether to apply the configuration that was found, with the reason in words.
+ * It must reach every target in the later validation, and be no worse than the earlier one by the objective, within
+ * noise.
  */
 export function judgeApplication(
   standing: ServedPlace,
@@ -51,7 +52,7 @@ function isSamePlace(one: ServedPlace, other: ServedPlace): boolean {
   return one.deviceKey === other.deviceKey && one.backend === other.backend && one.variant === other.variant;
 }
 
-/** The objective as validated, where more is better; null where it was not measured. */
+/** Validated objective, where larger is better; null where it was not measured. */
 function valueOf({ scenarios }: ValidationResult, objective: OptimisationSpec["objective"], percentile: number) {
   const of = (kind: ScenarioResult["scenario"]["kind"]) => scenarios.find(({ scenario }) => scenario.kind === kind);
   if (objective === "throughput") return of("offline")?.samplesPerS ?? null;
@@ -63,14 +64,14 @@ function format(value: number): string {
   return `${Number(value.toPrecision(3))}/s`;
 }
 
-/** Of a scenario: a share of the search's budget, within bounds. */
+/** Length of a scenario: a share of the search's budget, within bounds. */
 const SHARE = 1 / 30;
 const SCENARIO_MS = { least: 300, most: 2_000 };
 const TIMEOUT_MS = 120_000;
 
 /**
- * The validation that bears targets out: single queries and everything at once, and where both latency and throughput
- * are wanted, arrivals at that rate within that latency.
+ * Validation that confirms the targets: single queries and an offline batch.
+ * Where both latency and throughput are wanted, it adds arrivals at that rate within that latency.
  */
 export function listValidation(
   spec: OptimisationSpec,
@@ -107,7 +108,7 @@ export function listValidation(
   };
 }
 
-/** Targets as requirements: what is in flight at once is the server scenario's business where there is one. */
+/** Targets as requirements; the server scenario, where there is one, sets the load in flight itself. */
 function listRequirements({
   latencyMs,
   throughputPerS,

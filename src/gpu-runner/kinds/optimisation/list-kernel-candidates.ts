@@ -10,7 +10,7 @@ import { allows, powersOfTwo } from "./list-model-candidates.ts";
 
 type KernelSubject = Extract<JobSubject, { kind: "kernel" }>;
 
-/** A device that has the kernel, and its variants there. */
+/** Device that has the kernel, with its variants there. */
 export interface KernelPlace {
   readonly device: Pick<Device, "key" | "backends" | "limits">;
   readonly variants: readonly string[];
@@ -18,14 +18,14 @@ export interface KernelPlace {
 
 export interface KernelCandidates {
   readonly candidates: Candidate[];
-  /** Which of them runs untuned, at the sizes that were named. */
+  /** Index of the one that runs untuned, at the given sizes. */
   readonly standing: number | null;
 }
 
 /**
- * Every variant with its axes on every device, at batches in powers of two where the kernel counts independent items
- * and no batch is named. What a device's limits rule out is left out. Throws `invalid-request` for sizes that the
- * kernel does not take.
+ * Every variant with its axes on every device, without those that exceed a device's limits.
+ * Batches are powers of two where the kernel counts independent items and no batch is given.
+ * Throws `invalid-request` for sizes that the kernel rejects.
  */
 export async function listKernelCandidates(
   subject: KernelSubject,
@@ -62,7 +62,7 @@ export async function listKernelCandidates(
   return { candidates, standing };
 }
 
-/** The sizes of a kernel at a batch. */
+/** Sizes of a kernel at a batch. */
 export function shapeAt({ kernel, shape }: KernelSubject, batch: number): Record<string, number> {
   const { batchDimension } = KERNELS.get(kernel) ?? {};
   return batchDimension === undefined ? shape : { ...shape, [batchDimension]: batch };

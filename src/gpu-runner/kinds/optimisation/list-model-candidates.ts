@@ -1,9 +1,9 @@
 import type { Candidate, OptimisationSpec, SearchSpace } from "../../../protocol/jobs/optimisation.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 
-/** What a runner has to serve a model with. */
+/** Resources of a runner for serving a model. */
 export interface ModelSurroundings {
-  /** Those that serve models, with what executes them there. */
+  /** Devices that serve models, with the backend of each. */
   readonly devices: readonly Pick<Candidate, "deviceKey" | "backend">[];
   readonly variants: readonly string[];
   readonly logicalCores: number;
@@ -11,12 +11,13 @@ export interface ModelSurroundings {
   readonly hasRows: boolean;
 }
 
-/** Requests in flight at most, unless the space names others: more only wait longer for the same device. */
+/** Most requests in flight unless the space names others: more would only wait longer for the same device. */
 const MOST_CONCURRENCY = 64;
 
 /**
- * Every configuration of a space. Threads are those of the CPU provider, in powers of two up to the logical cores;
- * other backends have one. Batches are no larger than what is in flight: larger ones would never fill.
+ * Every configuration of a space.
+ * CPU provider threads are powers of two up to the logical cores; other backends have one.
+ * Batches are no larger than the requests in flight, since larger ones would never fill.
  */
 export function listModelCandidates(space: SearchSpace, surroundings: ModelSurroundings): Candidate[] {
   const { devices, variants, logicalCores, hasRows } = surroundings;
@@ -44,7 +45,7 @@ export function allows<Value>(wanted: readonly Value[] | undefined, value: Value
   return wanted === undefined || wanted.includes(value);
 }
 
-/** 1, 2, 4 and so on, up to a number. */
+/** Powers of two from 1 up to a maximum. */
 export function powersOfTwo(most: number): number[] {
   return Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, power) => 2 ** power);
 }
@@ -52,8 +53,8 @@ export function powersOfTwo(most: number): number[] {
 type Standing = NonNullable<OptimisationSpec["standing"]>;
 
 /**
- * What a placement is served as now, as a candidate, under the load of the space that flatters it most: callers decide
- * on that load, not the configuration. For throughput that is all that may be in flight, for latency the least.
+ * The current configuration of a placement as a candidate, under the most flattering load of the space.
+ * For throughput that is the most in flight, for latency the least: callers decide on the load, not the configuration.
  */
 export function listStanding(
   { deviceKey, backend, variant, configuration }: Standing,
@@ -69,7 +70,7 @@ export function listStanding(
   return { deviceKey, backend, variant, threads, maxRows, concurrency };
 }
 
-/** Where a candidate stands in a list; -1 where it does not. */
+/** Index of a candidate in a list; -1 where it is absent. */
 export function findCandidate(candidates: readonly Candidate[], wanted: Candidate): number {
   return candidates.findIndex(
     (each) =>

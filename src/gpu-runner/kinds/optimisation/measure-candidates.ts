@@ -15,12 +15,12 @@ import { SeededRows } from "../validation/seeded-rows.ts";
 
 const COMPARED_INPUTS = 64;
 
-/** The inputs by which variants are compared, each of one row. */
+/** Inputs for comparing variants, each of one row. */
 export function createComparedInputs({ inputs }: Pick<PlacedModel, "inputs">): Tensor[][] {
   return Array.from({ length: COMPARED_INPUTS }, (_, index) => createSeededInputs(inputs, index + 1));
 }
 
-/** What `find` gives for a key, found out once; a failure stays, too. */
+/** Result of `find` for a key, computed once; failures are kept as well. */
 function onceByKey<Value>(known: Map<string, Promise<Value>>, key: string, find: () => Promise<Value>): Promise<Value> {
   const value = known.get(key) ?? find();
   known.set(key, value);
@@ -30,8 +30,9 @@ function onceByKey<Value>(known: Map<string, Promise<Value>>, key: string, find:
 type Context = Pick<WorkloadContext, "fleet" | "models" | "signal">;
 
 /**
- * The fidelity of a candidate: as the uploader of its variant measured it, else how often its largest outputs are
- * those of the version's own file on the CPU provider, which is found out once for a variant on a device.
+ * Fidelity of a candidate: as measured by the uploader of its variant, if at all.
+ * Otherwise the share of equal largest outputs against the version's own file on the CPU provider, computed once per
+ * variant and device.
  */
 export function measureArithmetic(
   model: PlacedModel,
@@ -56,9 +57,9 @@ export function measureArithmetic(
 const TIMEOUT_MS = 30_000;
 
 /**
- * Memory of a device's process while it serves a candidate: what the process holds when the search first comes to
- * the device, and what the model adds by its rows, which is measured in a process of its own, once for each variant
- * and number of threads. Null where it could not be measured.
+ * Memory of a device's process while it serves a candidate; null where it could not be measured.
+ * It is the process's memory when the search first reaches the device, plus the model's growth by rows.
+ * Growth is measured in a process of its own, once for each variant and number of threads.
  */
 export function measureGrowth(
   model: PlacedModel,

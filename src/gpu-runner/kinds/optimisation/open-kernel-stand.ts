@@ -14,8 +14,9 @@ type KernelSubject = Extract<JobSubject, { kind: "kernel" }>;
 const RUNS = { warmup: 2, iterations: 20, timeoutMs: 60_000 } as const;
 
 /**
- * The ways to run a kernel. A candidate is benchmarked: its outputs are compared with the reference's, then it is
- * timed by the wall, run by run. Throughput is in items of its batch a second, in runs where it counts none.
+ * Candidates for running a kernel.
+ * A benchmark compares a candidate's outputs with the reference's, then times it by wall clock, run by run.
+ * Throughput is in batch items a second, or in runs where the kernel counts no items.
  */
 export async function openKernelStand(
   { space, targets, seed }: Pick<OptimisationSpec, "space" | "targets" | "seed">,

@@ -22,17 +22,18 @@ export type ModelSearch = Pick<
 
 type ModelContext = Pick<WorkloadContext, "fleet" | "models" | "signal">;
 
-/** Before a measurement the queue learns what batches take: for this share of it. */
+/** Share of a measurement spent before it, in which the queue learns the durations of batches. */
 const WARM_UP_SHARE = 1 / 4;
-/** A trial of a slow candidate may take so many times as long, to have the queries that it needs. */
+/** Factor by which the trial of a slow candidate may be extended to reach its number of queries. */
 const PATIENCE = 4;
-/** Queries that each caller makes at least. */
+/** Least number of queries of each caller. */
 const QUERIES_EACH = 3;
 
 /**
- * The configurations that a runner may serve a model by. A candidate is opened as requests would find it, its answers
- * are compared with the CPU provider's, then so many callers ask it in a closed loop for about `trialMs`; it is
- * unloaded afterwards. Memory and fidelity are those of a variant on a device under so many threads, found out once.
+ * Candidate configurations for serving a model on a runner.
+ * A candidate is opened as for requests, compared with the CPU provider, loaded in a closed loop for about `trialMs`,
+ * then unloaded.
+ * Memory and fidelity are measured once per variant, device and number of threads.
  */
 export async function openModelStand(
   search: ModelSearch,
@@ -79,7 +80,7 @@ export async function openModelStand(
   };
 }
 
-/** How a placement is served by a candidate. The queue refuses what would be late, so nothing else caps what is in flight. */
+/** Serving configuration of a candidate. The queue refuses late requests, so nothing else caps those in flight. */
 export function configurationOf({ threads, maxRows }: Candidate): ServingConfiguration {
   return { threads, maxRows, maxInFlight: null };
 }

@@ -10,13 +10,14 @@ import { applyBest } from "./apply-best.ts";
 import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment, orProblem } from "../steps/describe-run.ts";
 
-/** A trial's length: the budget by so many, within bounds. */
+/** A trial's length: the budget divided by this number, within bounds. */
 const TRIALS_IN_BUDGET = 60;
 const TRIAL_MS = { least: 100, most: 1_000 };
 
 /**
- * Searches for the configuration that serves a model, or runs a kernel, best within targets, and tells what cannot be
- * met. A candidate that cannot be opened or answers wrong is a failed trial; the job fails where all are.
+ * Searches the best configuration for serving a model or running a kernel within targets, and reports targets that
+ * cannot be met.
+ * A candidate that cannot be opened or answers wrongly is a failed trial; the job fails where all are.
  */
 export const runOptimisation: Workload<OptimisationSpec> = async (spec, context) => {
   const startedMs = performance.now();
@@ -55,7 +56,7 @@ function openStand(spec: OptimisationSpec, context: WorkloadContext): Promise<Tr
   return openModelStand(spec, context.model, trialMs, context);
 }
 
-/** Measures what the search asks for, one after another, until it ends. */
+/** Measures the candidates that the search yields, one after another, until it ends. */
 async function search(
   spec: OptimisationSpec,
   stand: TrialStand,
@@ -79,7 +80,7 @@ async function search(
   let state = steps.next();
   while (!state.done) {
     const { candidate, phase, done, best } = state.value;
-    // Rounds of what was tried before come on top.
+    // Repeated rounds of earlier trials come on top.
     const total = Math.max(done + 1, Math.min(maxTrials, stand.candidates.length));
     onProgress({ phase, done, total, ...(best && { best }) });
     state = steps.next(await measure(candidate));

@@ -6,10 +6,10 @@ import type {
 } from "../../../protocol/jobs/optimisation.ts";
 import { mean } from "../../../stats/distribution/summary.ts";
 
-/** What one candidate came to; null where it is not measured of such a subject. */
+/** Measurement of one candidate; null where the subject has no such quantity. */
 export interface Measured {
   readonly throughputPerS: number;
-  /** At the percentile of the targets. */
+  /** Latency at the percentile of the targets. */
   readonly latencyMs: number;
   readonly memoryBytes: number | null;
   readonly fidelity: number | null;
@@ -17,7 +17,7 @@ export interface Measured {
 
 export type Miss = OptimisationTrial["misses"][number];
 
-/** The targets that something misses, the worst first. What was not measured misses nothing. */
+/** Missed targets, the worst first. Quantities that were not measured miss nothing. */
 export function judgeMeasurement(measured: Measured, targets: OptimisationTargets): Miss[] {
   const { throughputPerS, latencyMs, memoryBytes, fidelity } = measured;
   return [
@@ -30,7 +30,7 @@ export function judgeMeasurement(measured: Measured, targets: OptimisationTarget
     .toSorted((a, b) => b.factor - a.factor);
 }
 
-/** How far it is from all targets: the worst factor, 1 where none is missed. */
+/** Distance from all targets: the worst factor, 1 where none is missed. */
 export function worstFactor(misses: readonly Miss[]): number {
   return Math.max(1, ...misses.map(({ factor }) => factor));
 }
@@ -43,11 +43,14 @@ function judge(
 ): Miss | null {
   if (found === null || wanted === undefined) return null;
   const factor = side === "below" ? found / wanted : wanted / found;
-  // Nothing at all is as far off as a number can be.
+  // A value of zero counts as the largest finite factor.
   return factor > 1 ? { target, wanted, found, factor: Math.min(factor, Number.MAX_VALUE) } : null;
 }
 
-/** Several measurements of one candidate as one: geometric means of what varies by shares, the largest memory. */
+/**
+ * Pooled measurement of several rounds of one candidate: geometric means of quantities that vary by shares, the largest
+ * memory.
+ */
 export function poolMeasurements(rounds: readonly Measured[]): Measured {
   const [first, ...others] = rounds;
   if (first !== undefined && others.length === 0) return first;
@@ -61,43 +64,43 @@ export function poolMeasurements(rounds: readonly Measured[]): Measured {
   };
 }
 
-/** What is to be searched. */
+/** Search space with its targets and limits. */
 export interface SearchProblem {
   readonly candidates: readonly Candidate[];
-  /** What is served now, which is measured first and may lie outside of the space: then it cannot win. */
+  /** Index of the current configuration, measured first; outside of the space it cannot win. */
   readonly standing: number | null;
-  /** So many of the candidates, from the first on, are the space. */
+  /** Number of candidates, from the first on, that belong to the space. */
   readonly eligible: number;
   readonly targets: OptimisationTargets;
   readonly objective: OptimisationSpec["objective"];
-  /** Rows that are in flight at once. */
+  /** Rows in flight at once. */
   readonly inFlight: (candidate: Candidate) => number;
   readonly budgetMs: number;
-  /** Measurements of the search at most, repeated ones among them; those that decide come on top. */
+  /** Most measurements of the search, including repeated ones; those for the decision come on top. */
   readonly maxTrials: number;
   readonly seed: number;
 }
 
-/** What is to be measured next. */
+/** Next measurement of a search. */
 export interface SearchStep {
   readonly candidate: number;
   readonly phase: "default" | "design" | "search" | "confirm" | "decide";
   /** Measurements so far. */
   readonly done: number;
-  /** What the best so far that reaches every target comes to. */
+  /** Measurement of the best so far that reaches every target. */
   readonly best: Measured | null;
 }
 
-/** What that came to, and how much of the budget is spent. */
+/** Result of a step, with the spent part of the budget. */
 export type SearchReport = { readonly elapsedMs: number } & (
   | { readonly outcome: "measured"; readonly measured: Measured }
   | { readonly outcome: "failed" }
 );
 
-/** A candidate that was tried, by the order of first tries. */
+/** Candidate that was tried, in the order of first tries. */
 export interface SearchTrial {
   readonly candidate: number;
-  /** Empty where it failed. */
+  /** Empty where the candidate failed. */
   readonly rounds: readonly Measured[];
   readonly predicted: OptimisationTrial["predicted"];
 }
@@ -105,13 +108,13 @@ export interface SearchTrial {
 export interface SearchOutcome {
   readonly trials: readonly SearchTrial[];
   /**
-   * Place in `trials` of the best that reaches every target, which is what is served now unless another one is surely
-   * better; null where none does.
+   * Index in `trials` of the best that reaches every target; null where none does.
+   * The current configuration stays the best unless another one is significantly better.
    */
   readonly best: number | null;
-  /** Where none does: place of the trial that comes nearest; null where none could be measured. */
+  /** Without a best: index of the nearest trial; null where none could be measured. */
   readonly nearest: number | null;
-  /** False where budget or trials ended before nothing more was promised, or before it was decided. */
+  /** False where budget or trials ran out before the search converged or the decision was made. */
   readonly complete: boolean;
 }
 
@@ -121,16 +124,16 @@ export interface TrialMeasurement extends Measured {
   readonly queries: number;
 }
 
-/** A space whose candidates can be measured, one at a time. */
+/** Space whose candidates can be measured, one at a time. */
 export interface TrialStand {
   readonly candidates: readonly Candidate[];
-  /** What runs now, by its place; null where nothing does. */
+  /** Index of the current configuration; null without one. */
   readonly standing: number | null;
-  /** So many of the candidates, from the first on, are the space. */
+  /** Number of candidates, from the first on, that belong to the space. */
   readonly eligible: number;
-  /** Rows that a candidate has in flight at once. */
+  /** Rows of a candidate in flight at once. */
   inFlight(candidate: Candidate): number;
-  /** Checks what a candidate answers, then measures it. Throws ProblemError where it cannot be. */
+  /** Checks a candidate's answers, then measures it. Throws ProblemError on failure. */
   measure(index: number): Promise<TrialMeasurement>;
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import {
 } from "./search-problem.ts";
 import { type OpenTrial, TrialLog } from "./trial-log.ts";
 
-/** Pairs after which a clear case is decided, and those after which any is. */
+/** Pairs after which a clear case is decided, and after which any case is. */
 const FIRST_PAIRS = 5;
 const MOST_PAIRS = 10;
 
@@ -24,15 +24,16 @@ interface Decision {
   readonly isCut: boolean;
 }
 
-/** Scores of rounds in which both were measured, by place. */
+/** Scores of rounds in which both were measured, in order. */
 interface Pairs {
   readonly ofDefault: number[];
   readonly ofChallenger: number[];
 }
 
 /**
- * Decides between what is served now and the best challenger, by pairs of new measurements alone: those that chose the
- * challenger flatter it. The default stays unless the challenger is surely better, or alone reaches every target.
+ * Decides between the current configuration and the best challenger, by new pairs of measurements alone.
+ * Earlier measurements flatter the challenger that they selected.
+ * The default stays unless the challenger is significantly better, or alone reaches every target.
  */
 function* meetDefault(
   { standing, budgetMs }: Pick<SearchProblem, "standing" | "budgetMs">,
@@ -53,7 +54,7 @@ function* meetDefault(
     isCut = log.elapsedMs + 2 * log.usualMs > budgetMs;
     if (isCut) break;
     const both = [ofDefault, challenger];
-    // Neither always follows the other.
+    // The order alternates, so that neither always runs second.
     if (pairs.ofDefault.length % 2 === 1) both.reverse();
     for (const { candidate } of both) yield* measure(candidate, "decide");
     if (!areThere()) break;
@@ -66,7 +67,10 @@ function* meetDefault(
   return { best: isKept ? ofDefault : others, isCut };
 }
 
-/** Whether more pairs may tell what these do not. There are two looks only: each is wrong for one in forty of those alike. */
+/**
+ * Whether more pairs could change the decision.
+ * Only two looks are made; each errs in one of forty cases without a difference.
+ */
 function isOpen({ ofDefault, ofChallenger }: Pairs): boolean {
   if (ofDefault.length !== FIRST_PAIRS) return ofDefault.length < MOST_PAIRS;
   const { ratio, low } = ratioOfMedians(ofChallenger, ofDefault);
@@ -77,21 +81,23 @@ function isBetter({ ofDefault, ofChallenger }: Pairs): boolean {
   return ofDefault.length > 0 && isSurelyLarger(ratioOfMedians(ofChallenger, ofDefault), ofChallenger, ofDefault);
 }
 
-/** Of the trials and of the budget, what rivals get at most; and where trials are few, what the first ones get. */
+/** Shares of trials and budget: the most for rivals, and for the first trials where trials are few. */
 const CONFIRM_SHARE = 0.25;
 const DESIGN_SHARE = 0.4;
-/** Of the budget, what is kept for the decision between the best and what is served now. */
+/** Share of the budget kept for the decision between the best and the current configuration. */
 const DECIDE_SHARE = 0.25;
 
 /**
- * Searches for the best configuration by Bayesian optimisation under constraints (Gardner et al., ICML 2014): what is
- * served now, then a design where the model knows least, then again and again the candidate of the highest expected
- * improvement over the best that reaches every target, times the chance that it reaches them and works. While none
- * does, the improvement is that of the worst factor by which a target is missed. It ends where nothing promises
- * more than noise would hide. Rivals that noise cannot tell apart are then measured again, in turn; last, the best of
- * them meets what is served now.
- *
- * A generator without clock or device: it yields what to measure and is told what that came to.
+ * Searches the best configuration by Bayesian optimisation under constraints.
+ * The current configuration comes first, then a design where the model knows least.
+ * Then follows, repeatedly, the candidate of the highest expected improvement over the best that reaches every target.
+ * The improvement is weighted by the chance that the candidate reaches the targets and works.
+ * While none reaches every target, the improvement is that of the worst factor by which a target is missed.
+ * The search ends where nothing promises more than noise would hide.
+ * Rivals that noise cannot separate are then measured again, in turn; last, the best of them meets the current
+ * configuration.
+ * A generator without clock or device: it yields the next measurement and receives its result.
+ * Source: Gardner et al., ICML 2014.
  */
 export function* searchConfigurations(problem: SearchProblem): Generator<SearchStep, SearchOutcome, SearchReport> {
   const log = new TrialLog(problem);
@@ -108,7 +114,7 @@ export function* searchConfigurations(problem: SearchProblem): Generator<SearchS
   return conclude(problem, log, isExhausted, decision);
 }
 
-/** Tries and confirms candidates; whether it ended because nothing promised more. */
+/** Tries and confirms candidates; true where it ended because nothing promised more. */
 function* explore(
   problem: SearchProblem,
   log: TrialLog,
@@ -122,7 +128,7 @@ function* explore(
     yield* measure(next, "design");
   }
   while (!isSpent(problem, log, 0)) {
-    // What is kept back is for rivals first; what they leave over goes on searching.
+    // The reserve is for rivals first; the search goes on with the rest.
     const isKeptBack = isSpent(problem, log, CONFIRM_SHARE);
     const next = picker.pickFirst(isKeptBack ? ["confirm", "search"] : ["search", "confirm"]);
     if (next === null) return true;
@@ -131,7 +137,7 @@ function* explore(
   return false;
 }
 
-/** First trials: two for each thing that the model has to learn, as far as there are trials for it. */
+/** Number of first trials: two for each parameter that the model has to learn, as far as trials allow. */
 function countDesign({ candidates, maxTrials }: SearchProblem): number {
   const distinct = (read: (candidate: Candidate) => unknown) => new Set(candidates.map(read)).size;
   const levels = distinct(({ deviceKey }) => deviceKey) + distinct(({ variant }) => variant);
@@ -141,7 +147,7 @@ function countDesign({ candidates, maxTrials }: SearchProblem): number {
   return Math.max(1, Math.min(wanted, Math.floor(maxTrials * DESIGN_SHARE)));
 }
 
-/** Whether trials and budget, less a share of them and what the decision wants, leave no room for a usual measurement. */
+/** Whether trials and budget, less a reserved share and the decision's part, leave no room for a usual measurement. */
 function isSpent({ budgetMs, maxTrials, standing, eligible }: SearchProblem, log: TrialLog, reservedShare: number) {
   const { done, elapsedMs, usualMs } = log;
   if (done === 0) return false;

@@ -1,13 +1,13 @@
 import { factorCholesky, solveLower, solveUpper } from "../../../stats/cholesky.ts";
 import type { Point } from "./encode-candidates.ts";
 
-/** One measurement: where, and what. */
+/** One measurement at a point. */
 export interface Observation {
   readonly point: number;
   readonly value: number;
 }
 
-/** What is expected at a point, and how unsure that is, the noise of measuring not included. */
+/** Expected value at a point and its uncertainty, without the noise of measuring. */
 export interface Estimate {
   readonly mean: number;
   readonly sd: number;
@@ -20,23 +20,22 @@ export interface FittedSurface {
 }
 
 /**
- * Standard deviations of what is believed before anything is measured, of a logarithm: the level, what a category
- * or the whole of an axis makes, a bend, and two things together.
+ * Prior standard deviations of a logarithm: the level, a category or a whole axis, a bend, and an interaction of two.
  */
 const PRIOR = { level: 10, main: 1.5, bend: 1, together: 0.7 } as const;
-/** How far apart two points are where a category differs, and how far what the features miss reaches. */
+/** Distance of points whose category differs, and length scale of the residual beyond the features. */
 const MISMATCH = 0.7;
 const REACH = 0.7;
 
-/** What is chosen among by its likelihood: scale of the features, of what they miss, of the noise. */
+/** Grid for maximum likelihood: scales of the features, of the residual and of the noise. */
 const SCALES = [0.4, 1.2];
 const MISSED = [0.05, 0.15, 0.45];
 const NOISES = [0.01, 0.03, 0.08, 0.2, 0.4];
-/** Measurements of a service vary by some per cent: other noises are believed when there is reason to. */
+/** Prior of the noise: a service varies by some per cent unless the data show otherwise. */
 const EXPECTED_NOISE = { log: Math.log(0.04), sd: 1 };
-/** Of fewer observations nothing can be learnt but the level. */
+/** Fewest observations from which more than the level can be learnt. */
 const FEWEST_CHOOSING = 4;
-/** With more observations the choice is clear, and making it again would take long. */
+/** Observations above which the choice is clear and repeating it would be slow. */
 const MOST_CHOOSING = 96;
 
 interface Hyper {
@@ -48,10 +47,10 @@ interface Hyper {
 const UNMEASURED: Hyper = { scale: 1.2, missed: 0.15, noise: 0.03 };
 
 /**
- * A quantity over the points of a space, learnt by Bayesian linear regression on their features, and a Gaussian
- * process of what those miss, which is the same as one Gaussian process with both covariances (Rasmussen and
- * Williams, Gaussian Processes for Machine Learning, 2006, 2.1 and 2.7). The three scales are those of highest
- * marginal likelihood (5.4.1) on a coarse grid.
+ * Quantity over the points of a space, learnt by Bayesian linear regression with a Gaussian process for the residual.
+ * This equals one Gaussian process with both covariances.
+ * The three scales have the highest marginal likelihood (5.4.1) on a coarse grid.
+ * Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, 2.1 and 2.7.
  */
 export class Surface {
   readonly #covariances: PointCovariances;
@@ -84,17 +83,17 @@ export class Surface {
   }
 }
 
-/** What a point has in common with every point: by the linear features, and by how near they are. */
+/** Covariances of a point with every point: by the linear features, and by nearness. */
 interface Covariances {
   readonly linear: Float64Array;
   readonly local: Float64Array;
 }
 
-/** The covariances of a space's points, of each once it is asked for: several surfaces share them. */
+/** Covariances of a space's points, computed on demand and shared by several surfaces. */
 export class PointCovariances {
   readonly #points: readonly Point[];
   readonly #known = new Map<number, Covariances>();
-  /** Of each point with itself. */
+  /** Covariance of each point with itself. */
   readonly withItself: Covariances;
 
   constructor(points: readonly Point[]) {
@@ -132,7 +131,10 @@ function chooseHyper(linear: readonly number[][], local: readonly number[][], va
   return best.hyper;
 }
 
-/** Algorithm 2.1 of Rasmussen and Williams; the likelihood is a logarithm, with what is believed of the noise. */
+/**
+ * Regression with the log likelihood, including the prior of the noise.
+ * Source: Rasmussen and Williams, algorithm 2.1.
+ */
 function solve(
   linear: readonly (readonly number[])[],
   local: readonly (readonly number[])[],
@@ -157,8 +159,8 @@ function combine(linear: number, local: number, { scale, missed }: Hyper): numbe
 }
 
 /**
- * What the linear features have in common, each with a weight of its own: axes and their squares, products of two
- * axes, and for every level of a category an offset and slopes of its own.
+ * Covariance of the linear features, each with a weight of its own.
+ * Features are axes, their squares, products of two axes, and an offset and slopes for every category level.
  */
 function featureCovariance(a: Point, b: Point): number {
   let sum = 0;
@@ -179,12 +181,15 @@ function featureCovariance(a: Point, b: Point): number {
   return sum;
 }
 
-/** −1/2 in the middle of an axis and 1/2 at its ends. */
+/** Bend of an axis: −1/2 in the middle and 1/2 at its ends. */
 function bend(x: number): number {
   return 4 * (x - 0.5) ** 2 - 0.5;
 }
 
-/** Matérn's covariance of ν = 5/2 (Rasmussen and Williams, 4.17). */
+/**
+ * Matérn covariance of ν = 5/2.
+ * Source: Rasmussen and Williams, 4.17.
+ */
 function nearness(a: Point, b: Point): number {
   const mismatches = a.levels.filter((level, i) => level !== b.levels[i]).length;
   const apart = a.axes.reduce((sum, value, i) => sum + (value - b.axes[i]!) ** 2, 0);

@@ -9,13 +9,13 @@ import {
 } from "./search-problem.ts";
 import type { Sample } from "./cost-model.ts";
 
-/** A candidate that was tried, and what it came to so far. */
+/** Candidate that was tried, with its measurements so far. */
 export interface OpenTrial extends SearchTrial {
   readonly rounds: Measured[];
   failed: boolean;
 }
 
-/** What a search has measured, and how good that is by its targets and objective. */
+/** Measurements of a search, with their rating by targets and objective. */
 export class TrialLog {
   readonly #problem: SearchProblem;
   readonly #trials: OpenTrial[] = [];
@@ -26,7 +26,7 @@ export class TrialLog {
     this.#problem = problem;
   }
 
-  /** Candidates that were tried, in order. */
+  /** Tried candidates, in order. */
   get trials(): readonly OpenTrial[] {
     return this.#trials;
   }
@@ -40,7 +40,7 @@ export class TrialLog {
     return this.#elapsedMs;
   }
 
-  /** Of a measurement so far, on average; 0 before the first. */
+  /** Mean duration of a measurement so far; 0 before the first. */
   get usualMs(): number {
     return this.#done === 0 ? 0 : this.#elapsedMs / this.#done;
   }
@@ -59,41 +59,41 @@ export class TrialLog {
     this.#elapsedMs = report.elapsedMs;
   }
 
-  /** Every measurement by itself. */
+  /** Samples of all measurements, one each. */
   samples(): Sample[] {
     return this.#trials.flatMap(({ candidate, rounds, failed }): Sample[] =>
       failed ? [{ candidate, measured: null }] : rounds.map((measured) => ({ candidate, measured })),
     );
   }
 
-  /** Those of the space that did not fail, the best by the objective first. */
+  /** Trials of the space that did not fail, the best by the objective first. */
   measured(): OpenTrial[] {
     return this.#trials
       .filter(({ candidate, failed }) => !failed && candidate < this.#problem.eligible)
       .toSorted((a, b) => this.valueOf(b) - this.valueOf(a));
   }
 
-  /** Those of them that reach every target. */
+  /** Measured trials that reach every target. */
   feasible(): OpenTrial[] {
     return this.measured().filter((trial) => this.factorOf(trial) === 1);
   }
 
-  /** That whose worst factor is smallest. */
+  /** The trial with the smallest worst factor. */
   nearest(): OpenTrial | undefined {
     return this.measured().toSorted((a, b) => this.factorOf(a) - this.factorOf(b))[0];
   }
 
-  /** By how much it misses the target that it misses most; 1 where it misses none. */
+  /** Factor of the most missed target; 1 where none is missed. */
   factorOf({ rounds }: OpenTrial): number {
     return worstFactor(judgeMeasurement(poolMeasurements(rounds), this.#problem.targets));
   }
 
-  /** The objective as a logarithm: the more the better. */
+  /** Logarithm of the objective: larger is better. */
   valueOf({ rounds }: OpenTrial): number {
     return Math.log(this.scoreOf(poolMeasurements(rounds)));
   }
 
-  /** The objective of one measurement: answers a second, or how often its latency fits into a millisecond. */
+  /** Objective of one measurement: answers a second, or the inverse of its latency in milliseconds. */
   scoreOf({ throughputPerS, latencyMs }: Measured): number {
     return this.#problem.objective === "throughput" ? throughputPerS : 1 / latencyMs;
   }
