@@ -56,19 +56,19 @@ export class JobRunner {
     this.#logger = logger;
   }
 
-  /** Leases that this runner works on or has an outcome of: those to renew. */
+  /** Leases to renew: those whose jobs run here or have an unsettled outcome. */
   leases(): Lease[] {
     return [...this.#running.values(), ...this.#unsettled.values()].map(({ lease }) => lease);
   }
 
-  /** Sends what is unsettled again at this interval, and now: the connection is new. */
+  /** Resends unsettled outcomes now and at this interval: the connection is new. */
   connected(resendMs: number): void {
     if (this.#resend !== null) clearInterval(this.#resend);
     this.#resend = setInterval(() => this.#sendUnsettled(), resendMs);
     this.#sendUnsettled();
   }
 
-  /** Takes a job, unless it is here already (an offer may be repeated). */
+  /** Accepts a job, unless it is here already (an offer may be repeated). */
   accept(offer: Offer): void {
     const key = keyOf(offer.lease);
     if (this.#running.has(key) || this.#unsettled.has(key)) return;
@@ -86,7 +86,7 @@ export class JobRunner {
     });
   }
 
-  /** The edge does not want this lease's result any more. */
+  /** Aborts a lease's job, whose result the edge no longer wants. */
   cancel(lease: Lease): void {
     this.#running.get(keyOf(lease))?.abort.abort();
     this.#unsettled.delete(keyOf(lease));
@@ -96,7 +96,7 @@ export class JobRunner {
     this.#unsettled.delete(keyOf(lease));
   }
 
-  /** Gives back what runs, so that it is queued again at once. */
+  /** Gives the running jobs back, so that they are queued again at once. */
   stop(): void {
     if (this.#resend !== null) clearInterval(this.#resend);
     for (const { lease, abort } of this.#running.values()) {
@@ -106,13 +106,13 @@ export class JobRunner {
     this.#running.clear();
   }
 
-  /** Gives a job back that this runner will not end. */
+  /** Gives back a job that this runner will not finish. */
   giveBack(lease: Lease): void {
     const problem = createProblem("runner-lost", "The runner was stopped.");
     this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
   }
 
-  /** What runs, and what has ended since the start. */
+  /** Numbers of running jobs, and of those that ended since the start. */
   counts(): RunnerState["jobs"] {
     const ended = [...this.#ended].flatMap(([kind, { done, failed }]) => [
       { kind, ok: true, count: done },

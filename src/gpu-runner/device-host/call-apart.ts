@@ -7,9 +7,10 @@ import type { DeviceCallName, DeviceCalls, DeviceDescription } from "./messages.
 const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 
 /**
- * Makes one call in a device process of its own, which is gone before this settles: what ran there met
- * nobody else's buffers and pipelines, and leaves nothing. What is `known` of the device is believed. Fails like the call, and with `died` where
- * the process died of it. An abort ends the process at once.
+ * Makes one call in a device process of its own, which has ended before this settles. The call shares no buffers or
+ * pipelines with others and leaves nothing behind.
+ * The process trusts the `known` description of the device. Fails like the call, and with `died` where the process died
+ * of it. An abort ends the process at once.
  */
 export async function callApart<Name extends DeviceCallName>(
   options: Omit<ChildOptions, "onEnd">,
@@ -32,7 +33,7 @@ export async function callApart<Name extends DeviceCallName>(
   }
 }
 
-/** How long a benchmark may take, in milliseconds: a submitted kernel has a limit of its own beside the job's. */
+/** Time limit of a benchmark, in milliseconds: a submitted kernel has a limit of its own beside the job's. */
 export function timeoutOf({ timeoutMs }: BenchmarkSpec, program: KernelProgram | null): number {
   return Math.min(timeoutMs, program?.definition.limits.timeoutMs ?? timeoutMs);
 }

@@ -9,26 +9,29 @@ import { watchMemory } from "../host/process-meter.ts";
 import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole } from "./messages.ts";
 
 /**
- * Freed memory is filled with these bits, and new memory with their complement, by glibc (mallopt(3), M_PERTURB): what
- * ONNX Runtime, Node or a driver hands out holds nothing of who had it before. Other C libraries take no notice.
+ * Byte with which glibc fills freed memory, and with its complement new memory: buffers from ONNX Runtime, Node or a
+ * driver hold nothing of their previous owner. Other C libraries ignore it.
+ * Source: mallopt(3), M_PERTURB.
  */
 const PERTURB_BYTE = "85";
 
-/** What the edge's operator tells the runner alone: tokens, headers of a collector. */
+/** Variables of the edge's operator for the runner alone: tokens, headers of a collector. */
 const OWN = /^(MILLRACE|OTEL)_/;
 
-/** The environment of a device's process: the runner's without what is secret there, and what its driver needs. */
+/**
+ * Environment of a device's process: the runner's own without its secrets, plus the variables that the driver needs.
+ */
 export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const inherited = Object.entries(own).filter(([name]) => !OWN.test(name));
   return { ...Object.fromEntries(inherited), MALLOC_PERTURB_: PERTURB_BYTE, ...added };
 }
 
 const ENTRY = new URL("../device-program/device-process.ts", import.meta.url);
-/** From SIGTERM to SIGKILL. */
+/** Time from SIGTERM to SIGKILL. */
 const KILL_GRACE_MS = 500;
-/** From a polite abort to the end of the process. */
+/** Time from a polite abort to the end of the process. */
 const ABORT_GRACE_MS = 2_000;
-/** What a process dies of that nobody sent: its own work is to blame. */
+/** Signals that a process raises by itself: its own work is to blame. */
 const CRASHES: ReadonlySet<string | null> = new Set(["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"]);
 
 export type DeviceLogger = Pick<BaseLogger, "info" | "warn" | "error">;
@@ -36,21 +39,18 @@ export type DeviceLogger = Pick<BaseLogger, "info" | "warn" | "error">;
 export interface ChildOptions {
   readonly role: DeviceRole;
   readonly deviceKey: string;
-  /** Part of the name of the adapter to open; else the best one is. */
+  /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
-  /** The program to run, `device-process.ts` where none is given. */
+  /** Program to run; `device-process.ts` where absent. */
   readonly entry?: URL;
-  /** Added to this process's environment. */
+  /** Variables added to this process's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the device's buffers may take in all. */
+  /** Limit of the total size of the device's buffers. */
   readonly memoryBytes?: number | undefined;
-  /** What the process may have in memory; it is killed beyond that. No limit where it is absent. */
+  /** Memory limit of the process, which is killed beyond it; no limit where absent. */
   readonly processBytes?: number | undefined;
   readonly logger: DeviceLogger;
-  /**
-   * Called once when the process is as good as dead: it is to be killed, or it has ended. No call that
-   * is lost with it has failed yet.
-   */
+  /** Called once when the process has ended or is about to be killed, before any call that is lost with it fails. */
   readonly onEnd: (child: DeviceChild) => void;
   readonly onUsed?: (pipeline: UsedPipeline) => void;
 }
@@ -58,14 +58,17 @@ export interface ChildOptions {
 export interface CallOptions {
   /** The process is killed when a call takes longer. */
   readonly limitMs: number;
-  /** What a call that took too long fails with. */
+  /** Problem code of a call that took too long. */
   readonly limitCode: ProblemCode;
   readonly signal?: AbortSignal | undefined;
-  /** Whether an aborted call has to end, by force if it does not; else its answer is just not waited for. */
+  /** Whether an aborted call must end, if necessary by force; otherwise its answer is ignored. */
   readonly endOnAbort?: boolean;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   readonly onCheckpoint?: ((file: Uint8Array<ArrayBuffer>) => void) | undefined;
-  /** Told once where the process ended for this call: it took too long, or was under way when memory ended or a crash came. */
+  /**
+   * Called once where the process ended because of this call: it took too long, or was running at a crash or when
+   * memory ran out.
+   */
   readonly onBlame?: ((code: ProblemCode) => void) | undefined;
 }
 
@@ -75,11 +78,11 @@ interface PendingCall {
   readonly onProgress: CallOptions["onProgress"];
   readonly onCheckpoint: CallOptions["onCheckpoint"];
   readonly onBlame: CallOptions["onBlame"];
-  /** Since when it is the first of those that can be blamed; null while another is. */
+  /** Time since when this is the first call that can be blamed; null while another one is. */
   firstAtMs: number | null;
 }
 
-/** One life of a device process: it dies once, and everything that was pending fails with `device-lost`. */
+/** One life of a device process: it dies once, and every pending call then fails with `device-lost`. */
 export class DeviceChild {
   readonly bornAt = performance.now();
   readonly exited: Promise<void>;
@@ -123,7 +126,7 @@ export class DeviceChild {
     return this.#process.pid ?? null;
   }
 
-  /** False as soon as the process has ended or is to be killed. */
+  /** False as soon as the process has ended or is about to be killed. */
   get alive(): boolean {
     return !this.#ended;
   }
@@ -139,10 +142,10 @@ export class DeviceChild {
     return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
       let abortTimer: NodeJS.Timeout | undefined;
       let limitTimer: NodeJS.Timeout | undefined;
-      // Made where it is needed: an error looks through its stack, and every inference is a call.
+      // Created only when needed: an error captures its stack, and every inference is a call.
       const cancelled = () => new ProblemError("cancelled", `The call '${name}' was cancelled`);
       const expire = () => {
-        // Who waited behind a call that was ended for its own time is not to blame.
+        // A call that waited behind one that ran out of time is not to blame.
         if (!this.alive) return settle(() => reject(lost("was ended under another call")));
         const leftMs = onBlame === undefined ? 0 : limitMs - this.#timeAsFirstMs(id);
         if (leftMs > 0) {
@@ -186,7 +189,7 @@ export class DeviceChild {
     });
   }
 
-  /** Ends the process: SIGTERM, then SIGKILL where it does not listen. */
+  /** Ends the process: SIGTERM, then SIGKILL if it does not exit. */
   kill(): void {
     if (this.#ended) return;
     this.#end();
@@ -195,12 +198,15 @@ export class DeviceChild {
     void this.exited.then(() => clearTimeout(timer));
   }
 
-  /** What is under way in a process that does one thing after the other. */
+  /** The oldest pending call: the one that runs, in a process that does one thing after the other. */
   get #oldest(): PendingCall | undefined {
     return this.#pending.values().next().value;
   }
 
-  /** What waits behind another model's call is not judged by the time of that. */
+  /**
+   * Starts the clock of the first call that can be blamed: its wait behind another model's call does not count against
+   * it.
+   */
   #noteFirst(): void {
     for (const pending of this.#pending.values()) {
       if (pending.onBlame === undefined) continue;
@@ -214,7 +220,7 @@ export class DeviceChild {
     return sinceMs === null ? 0 : performance.now() - sinceMs;
   }
 
-  /** At once: what swallows memory may hear no SIGTERM. */
+  /** Kills the process at once: one that exhausts memory may not react to SIGTERM. */
   #endForMemory(bytes: number): void {
     const detail = `The device's process had ${bytes} bytes in memory and may have ${this.#options.processBytes}`;
     const blamed = this.#oldest;
@@ -225,7 +231,7 @@ export class DeviceChild {
   }
 
   #send(request: DeviceRequest): void {
-    // A process that is gone is dealt with when its end is noticed.
+    // A process that is gone is handled when its exit is noticed.
     if (this.#process.connected) this.#process.send(request, () => {});
   }
 

@@ -24,51 +24,51 @@ type Environment = Readonly<Record<string, string>>;
 export interface DeviceHostOptions {
   readonly role: DeviceRole;
   readonly deviceKey: string;
-  /** Where the software GPU is unpacked and compiled code is kept. */
+  /** Folder of the unpacked software GPU and of compiled code. */
   readonly cacheDir: string;
-  /** What a GPU's buffers may take in all; no cap where it is absent. */
+  /** Limit of the total size of a GPU's buffers; no limit where absent. */
   readonly memoryBytes?: number;
-  /** What a process of the device may have in memory, whatever runs there; no limit where it is absent. */
+  /** Memory limit of each process of the device, whatever runs there; no limit where absent. */
   readonly processBytes?: number;
-  /** What one run of a model may take, and loading it; `RUN_LIMIT_MS` where it is absent. */
+  /** Time limit of one run of a model, and of loading it; `RUN_LIMIT_MS` where absent. */
   readonly runLimitMs?: number;
   readonly logger: DeviceLogger;
-  /** Whether a GPU serves models by WGSL, with `auto` unless it is an emulation; none does where it is absent. */
+  /** Whether a GPU serves models by WGSL; `auto` means unless it is an emulation, absent means `off`. */
   readonly models?: "auto" | "on" | "off";
-  /** `own` are the machine's drivers, `software` is the one from npm, `auto` the first of them that opens. */
+  /** `own` means the machine's drivers, `software` the one from npm, `auto` the first of them that opens. */
   readonly driver?: "auto" | "own" | "software";
-  /** Part of the name of the adapter to open; else the best one is. */
+  /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
-  /** Where the process finds its driver, if that is known: the environment of another device's process. */
+  /** Variables by which the process finds its driver, if known: the environment of another device's process. */
   readonly environment?: Environment;
-  /** What is known of a device that cannot tell it by itself. */
+  /** Description of a device that cannot describe itself. */
   readonly known?: DeviceDescription;
-  /** The program of the process, where it is not the usual one. */
+  /** Program of the process, where it is not the usual one. */
   readonly entry?: URL;
 }
 
-/** How a heavy call is watched and ended early. */
+/** Options for watching a heavy call and ending it early. */
 export interface WorkOptions {
   readonly onProgress?: (progress: JobProgress) => void;
-  /** Takes files from which the call could go on in another process. */
+  /** Receives files from which the call could continue in another process. */
   readonly onCheckpoint?: (file: Uint8Array<ArrayBuffer>) => void;
   readonly signal?: AbortSignal;
 }
 
 const UNLOAD = { limitMs: 60_000, limitCode: "device-lost" } as const;
 
-/** A search ends by itself, but for a candidate that hangs. */
+/** Grace beyond a search's own time limit: it ends by itself, unless a candidate hangs. */
 export const TUNING_GRACE_MS = 120_000;
 
-/** A device as the runner sees it: the calls that its process takes, whichever life of it answers them. */
+/** A device as the runner sees it: the calls that its process accepts, whichever of its lives answers them. */
 export class DeviceHost {
   readonly device: Device;
   readonly kernels: KernelAnnouncement[];
-  /** Digest of each kernel's files, by name: another program has another. */
+  /** Digest of each kernel's files, by name: another program has another digest. */
   readonly kernelDigests: Readonly<Record<string, string>>;
   /** Names of the adapters that the driver of this device offers. */
   readonly adapters: readonly string[];
-  /** What was added to the runner's environment, so that the process finds its driver. */
+  /** Variables added to the runner's environment, so that the process finds its driver. */
   readonly environment: Environment;
   readonly #options: DeviceHostOptions;
   readonly #lives: DeviceLives;
@@ -89,14 +89,14 @@ export class DeviceHost {
   }
 
   /**
-   * Starts the device's process. A GPU is looked for among the machine's own drivers (Dawn prefers a
-   * real one to Mesa's lavapipe), then in the software GPU from npm; the first process that describes a
-   * device stays. Fails with the last one's problem.
+   * Starts the device's process. A GPU is sought among the machine's own drivers (Dawn prefers a real one to Mesa's
+   * lavapipe), then in the software GPU from npm.
+   * The first process that describes a device stays. Fails with the last one's problem.
    */
   static async start(options: DeviceHostOptions): Promise<DeviceHost> {
     const { role, driver = "auto", cacheDir, deviceKey, logger, environment } = options;
     if (environment !== undefined) return DeviceHost.#open(options, environment);
-    // Most of a start is loading our own code and that of zod: kept compiled, it takes a third of the time.
+    // Most of a start is loading our own code and zod: kept compiled, it takes a third of the time.
     const compiled = { NODE_COMPILE_CACHE: path.resolve(cacheDir, "compile-cache") };
     const own = async (): Promise<Environment> => compiled;
     const software = async () => ({ ...compiled, ...(await installSoftwareGpu(cacheDir)) });
@@ -129,17 +129,20 @@ export class DeviceHost {
     return this.#lives.isDown;
   }
 
-  /** Calls that want the device to themselves and have not ended. */
+  /** Number of calls that need the device to themselves and have not ended. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** How many times the process had to be started again. */
+  /** Number of restarts of the process. */
   get restarts(): number {
     return this.#lives.restarts;
   }
 
-  /** Checks and times a kernel; see `work`. On the CPU, whose process serves models, it gets one of its own; see `workApart`. */
+  /**
+   * Checks and times a kernel; see `work`. On the CPU, whose process serves models, it runs in a process of its own;
+   * see `workApart`.
+   */
   benchmark(
     spec: BenchmarkSpec,
     { axes = spec.axes ?? {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
@@ -155,8 +158,8 @@ export class DeviceHost {
   }
 
   /**
-   * Makes a call that wants the device to itself: such calls wait for each other. Beyond `timeoutMs` the
-   * process is killed and the call fails with `kernel-timeout`. An aborted signal ends it with `cancelled`.
+   * Makes a call that needs the device to itself: such calls wait for each other. Beyond `timeoutMs` the process is
+   * killed and the call fails with `kernel-timeout`. An aborted signal ends it with `cancelled`.
    */
   async work<Name extends DeviceCallName>(
     name: Name,
@@ -172,8 +175,8 @@ export class DeviceHost {
   }
 
   /**
-   * Checks and times a submitted kernel; see `workApart`. A process that dies under it fails with
-   * `backend-failed`, so that no further one is spent on it.
+   * Checks and times a submitted kernel; see `workApart`. A process that dies under it fails with `backend-failed`, so
+   * that it is not tried in another process.
    */
   benchmarkProgram(
     spec: BenchmarkSpec,
@@ -184,9 +187,9 @@ export class DeviceHost {
   }
 
   /**
-   * Makes a call in a process of its own, which ends with it. It waits for its turn and is watched like
-   * `work`; it fails with `died` where the process dies under it. Its buffers fit beside those that this
-   * device's process has in use.
+   * Makes a call in a process of its own, which ends with it. It waits for its turn and is watched like `work`; it
+   * fails with `died` where the process dies under it.
+   * Its buffers fit beside those that this device's process has in use.
    */
   workApart<Name extends DeviceCallName>(
     name: Name,
@@ -205,12 +208,18 @@ export class DeviceHost {
     return untilAborted(turn, ended);
   }
 
-  /** Checks what this device and this machine are said to be, in a process of its own; see `workApart`. It fails with `device-lost` where the process dies of it. */
+  /**
+   * Checks the claimed facts about this device and this machine, in a process of its own; see `workApart`. Fails with
+   * `device-lost` where the process dies of it.
+   */
   probe(hardware: Hardware, timeoutMs: number, options: WorkOptions = {}): Promise<ProbedClaim[]> {
     return this.workApart("probe", { claimed: this.device, hardware }, timeoutMs, "device-lost", options);
   }
 
-  /** Loads an ONNX file to run with so many threads, one by default, here and in every later life, until it is unloaded. */
+  /**
+   * Loads an ONNX file, here and in every later life, until it is unloaded. It runs with this many threads, one by
+   * default.
+   */
   async loadModel({
     modelKey,
     threads = 1,
@@ -218,15 +227,15 @@ export class DeviceHost {
   }: { modelKey: string; threads?: number } & ModelFile): Promise<{ loadMs: number }> {
     this.#models.refuse(modelKey);
     const load = () => this.#models.load(this.#lives, modelKey, { file, threads });
-    // A GPU's process compiles and measures then, and a device has one piece of such work at a time.
+    // A GPU's process compiles and measures during a load, and a device does one such piece of work at a time.
     const loaded = await (this.#options.role === "gpu" ? this.#inTurn(load) : load());
     this.#models.keep(modelKey, file, threads);
     return loaded;
   }
 
   /**
-   * By how many bytes a process grows that loads a model which is loaded here and runs these batches in turn;
-   * see `workApart`.
+   * Growth in bytes of a process that loads a model which is loaded here and runs these batches in turn; see
+   * `workApart`.
    */
   async measureMemory(
     modelKey: string,
@@ -238,7 +247,10 @@ export class DeviceHost {
     return this.workApart("measureMemory", { model, batches, threads }, timeoutMs, "backend-failed", options);
   }
 
-  /** What it takes to start a model that is loaded here where nothing is, and to answer these tensors first; see `workApart`. */
+  /**
+   * Cost of starting a model that is loaded here in an empty process, and of a first answer to these tensors; see
+   * `workApart`.
+   */
   async measureStart(
     modelKey: string,
     tensors: readonly Tensor[],
@@ -255,8 +267,9 @@ export class DeviceHost {
   }
 
   /**
-   * Has a file loaded and answer these tensors in a process of its own, before anything that serves meets it; see
-   * `workApart`. Fails with `backend-failed` where it ends the process, or takes longer than it may.
+   * Loads a file and answers these tensors in a process of its own, before the file reaches a process that serves; see
+   * `workApart`.
+   * Fails with `backend-failed` where it ends the process, or exceeds its time limit.
    */
   async tryModel(
     model: Uint8Array,
@@ -273,8 +286,8 @@ export class DeviceHost {
   }
 
   /**
-   * Runs a loaded model. An abort rejects with `cancelled` at once; what already computes is left to finish. Fails with
-   * `model-quarantined` where it ended the process too often.
+   * Runs a loaded model. An abort rejects with `cancelled` at once; a computation that has begun is left to finish.
+   * Fails with `model-quarantined` where the model ended the process too often.
    */
   async infer(
     modelKey: string,
@@ -285,27 +298,27 @@ export class DeviceHost {
     return this.#lives.call("infer", { modelKey, tensors, requestId }, { ...this.#models.limitOf(modelKey), signal });
   }
 
-  /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
+  /** Counters of the device's buffer pool; an aborted signal fails with `cancelled` and ends nothing. */
   readPool(signal: AbortSignal): Promise<PoolState["counters"]> {
     return this.#lives.call("readPool", null, { ...DESCRIBE, signal });
   }
 
-  /** Bytes of the process in memory, as it tells them itself. */
+  /** Bytes of the process in memory, as it reports them itself. */
   readResidentSet(signal: AbortSignal): Promise<number> {
     return this.#lives.call("readResidentSet", null, { ...DESCRIBE, signal });
   }
 
-  /** Ends the process for good; what is pending fails with `device-lost`. */
+  /** Ends the process for good; pending calls fail with `device-lost`. */
   async stop(): Promise<void> {
     await this.#lives.stop();
     await this.#lastWork;
   }
 
-  /** What is left of the device's memory once its process has let go of what it has not in use; undefined without a cap. */
+  /** Remaining bytes of the device's memory once its process has released idle buffers; undefined without a limit. */
   async #leftBytes(signal: AbortSignal): Promise<number | undefined> {
     const { role, memoryBytes } = this.#options;
     if (role !== "gpu" || memoryBytes === undefined || this.isDown) return memoryBytes;
-    // A process that dies of being asked holds nothing any more.
+    // A process that dies of this request holds nothing any more.
     const usedBytes = await this.#lives.call("freeIdle", null, { ...DESCRIBE, signal }).catch(() => 0);
     return memoryBytes - usedBytes;
   }

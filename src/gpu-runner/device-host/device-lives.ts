@@ -15,8 +15,8 @@ export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {
 }
 
 /**
- * A device's process, kept alive: when it dies, what was pending fails with `device-lost`; a new one is started, the
- * models are loaded again, and calls that came meanwhile wait for it.
+ * A device's process, kept alive. When it dies, pending calls fail with `device-lost`, a new process starts and loads
+ * the models again. Calls that arrive meanwhile wait for it.
  */
 export class DeviceLives {
   readonly description: DeviceDescription;
@@ -25,9 +25,9 @@ export class DeviceLives {
   readonly #stopping = new AbortController();
   #pipelines: readonly UsedPipeline[] = [];
   #lives = machine.FIRST_LIFE;
-  /** The process that lives or is being made ready. */
+  /** The process that lives or is being prepared. */
   #child: DeviceChild;
-  /** Settles when the current life can take calls. */
+  /** Settles when the current life can accept calls. */
   #ready: Promise<DeviceChild>;
 
   private constructor(
@@ -96,7 +96,7 @@ export class DeviceLives {
     }
   }
 
-  /** Ends the process for good; what is pending fails with `device-lost`. */
+  /** Ends the process for good; pending calls fail with `device-lost`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#child.kill();
@@ -107,7 +107,7 @@ export class DeviceLives {
     this.#pipelines = machine.rememberUsed(this.#pipelines, pipeline);
   }
 
-  /** Replaces `#ready` before anyone learns of the death, so that a second attempt waits for the next life. */
+  /** Replaces `#ready` before any caller learns of the death, so that a second attempt waits for the next life. */
   #onEnd(dead: DeviceChild): void {
     if (dead !== this.#child || this.#stopping.signal.aborted) return;
     const { deviceKey, logger } = this.#options;
@@ -157,7 +157,10 @@ export class DeviceLives {
     return child;
   }
 
-  /** Compiles what the last life used before a caller has to wait for it; what kills the process is not tried twice. */
+  /**
+   * Compiles the pipelines of the last life before a caller has to wait for them; one that kills the process is not
+   * tried twice.
+   */
   async #warm(child: DeviceChild): Promise<void> {
     const pipelines = this.#pipelines;
     this.#pipelines = [];

@@ -6,12 +6,12 @@ import type { Fingerprint } from "../../protocol/fleet/hardware.ts";
 import { digestFingerprint, writeWhole } from "../host/files.ts";
 import { FailureRecord, isForgotten } from "./quarantine.ts";
 
-/** Records by kernel, by device. */
+/** Failure records by device, then by kernel. */
 const Records = z.record(z.string(), z.record(z.string(), FailureRecord));
 
 /**
- * What failed where, in `failures.json` of the runner's folder: a runner that is started again must not
- * find out anew, crash by crash. Devices of one fingerprint share their records.
+ * Failure records in `failures.json` of the runner's folder: a restarted runner need not rediscover them, crash by
+ * crash. Devices of one fingerprint share their records.
  */
 export class FailureFile {
   readonly #path: string;
@@ -19,7 +19,7 @@ export class FailureFile {
   readonly #records: z.infer<typeof Records>;
   #written: Promise<void> = Promise.resolve();
 
-  /** Reads the folder's file; one that is not there, or cannot be read, is as good as an empty one. */
+  /** Reads the folder's file; a missing or unreadable one counts as empty. */
   constructor(dataDir: string, logger: Pick<BaseLogger, "warn">) {
     this.#logger = logger;
     this.#path = join(dataDir, "failures.json");
@@ -30,14 +30,14 @@ export class FailureFile {
     return this.#records[digestOf(device)]?.[kernel];
   }
 
-  /** Everything that is known of a device, by kernel. */
+  /** All records of a device, by kernel. */
   all(device: Fingerprint): [kernel: string, record: FailureRecord][] {
     return Object.entries(this.#records[digestOf(device)] ?? {});
   }
 
   /**
-   * Keeps a record at once, or forgets it, as it does what counts for nothing any more; settles when that is on
-   * disk. A disk that takes nothing costs only what a restart forgets.
+   * Keeps a record at once, or forgets it; outdated records are forgotten too. Settles when the change is on disk.
+   * A failed write costs only the records that a restart then forgets.
    */
   save(device: Fingerprint, kernel: string, record: FailureRecord | null, nowMs: number): Promise<void> {
     const ofDevice = (this.#records[digestOf(device)] ??= {});

@@ -5,12 +5,12 @@ import { judgeReload } from "./life-machine.ts";
 import { ModelQuarantine } from "./quarantine.ts";
 
 /**
- * One limit for loading and running: the call that came first, and keeps the others from being begun, is the first to
- * reach it, so none is blamed for another.
+ * One limit for loading and running: the first call, which blocks the others, is the first to reach it, so no call is
+ * blamed for another.
  */
 const RUN_LIMIT_MS = 30_000;
 
-/** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
+/** An ONNX file: its path, or a function that reads its content anew for every life of the process. */
 export type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
 
 interface LoadedModel {
@@ -25,9 +25,9 @@ interface KeptModelsOptions {
   readonly logger: DeviceLogger;
 }
 
-/** The models of a device, which every life of its process loads, and the quarantine of those that end it. */
+/** Models of a device, which every life of its process loads, and the quarantine of those that end it. */
 export class KeptModels {
-  /** How long one run of a model, or loading it, may take. */
+  /** Time limit of one run of a model, and of loading it. */
   readonly runLimitMs: number;
   readonly #deviceKey: string;
   readonly #logger: DeviceLogger;
@@ -60,7 +60,7 @@ export class KeptModels {
     this.#quarantine.refuse(modelKey, Date.now());
   }
 
-  /** How a call of a model is watched: where it ends the process, that counts against the model. */
+  /** Limits of a model's call: where it ends the process, that counts against the model. */
   limitOf(modelKey: string): CallOptions {
     const onBlame = (code: ProblemCode) => this.#quarantine.note(modelKey, code, Date.now());
     return { limitMs: this.runLimitMs, limitCode: "backend-failed", onBlame };
@@ -79,7 +79,10 @@ export class KeptModels {
     for (const [modelKey, model] of this.#models) await this.#reload(child, modelKey, model);
   }
 
-  /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
+  /**
+   * Loads a model again; one that can no longer be loaded is forgotten and delays no other. Throws only where the
+   * process died.
+   */
   async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
     try {
       await this.load(child, modelKey, model);

@@ -8,28 +8,28 @@ import type { DeviceHost, WorkOptions } from "./device-host.ts";
 import type { FailureFile } from "./failure-file.ts";
 import { type FailureRecord, lockedOutForMs, noteFailure } from "./quarantine.ts";
 
-/** What of a device's host the guard looks at. */
+/** Parts of a device's host that the guard reads. */
 type GuardedHost = Pick<DeviceHost, "device" | "kernelDigests">;
 
-/** A piece of work on a kernel: it may be begun anew after its device was lost. */
+/** A piece of work on a kernel: it may be started again after its device was lost. */
 export interface GuardedWork<Output> {
   readonly kernel: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
-  /** The span that it is done within; absent or null where it is not traced. */
+  /** Span of the work; absent or null where it is not traced. */
   readonly scope?: SpanScope | null;
   run(options: Required<Omit<WorkOptions, "onCheckpoint">>): Promise<Output>;
 }
 
-/** A call that runs out of time counts against its kernel where nothing was heard for this share of it… */
+/** A call that runs out of time counts against its kernel if it was silent for this share of that time… */
 const SILENT_SHARE = 0.5;
-/** …and for so long: what is steadily slow was given too little time, which is the caller's doing. */
+/** …and for this long: steady but slow work was given too little time, which is the caller's fault. */
 const SILENT_MS = 500;
 
 /**
- * Stands between work and devices: begins work again, once, whose device was lost; remembers which
- * kernels make devices fail, and keeps them away from there.
+ * Guards devices against kernels that make them fail. It restarts work once whose device was lost, remembers which
+ * kernels failed where, and locks them out there.
  */
 export class KernelGuard {
   readonly #file: FailureFile;
@@ -67,7 +67,7 @@ export class KernelGuard {
     }
   }
 
-  /** Attempts by device, and by whether they ended well. */
+  /** Numbers of attempts by device, and by whether they ended well. */
   get attempts(): readonly { readonly deviceKey: string; readonly ok: boolean; readonly count: number }[] {
     return [...this.#attempts].flatMap(([deviceKey, { done, failed }]) => [
       { deviceKey, ok: true, count: done },
@@ -94,12 +94,12 @@ export class KernelGuard {
     }
   }
 
-  /** For how long a device's kernel is locked out; null where it may run. */
+  /** Remaining lockout of a kernel on a device, in milliseconds; null where it may run. */
   lockedOutForMs({ device, kernelDigests }: GuardedHost, kernel: string): number | null {
     return lockedOutForMs(this.#file.find(device.fingerprint, kernel), kernelDigests[kernel] ?? "", Date.now());
   }
 
-  /** The device as the edge is told of it: with what is locked out there now. */
+  /** Description of the device for the edge, with the kernels that are locked out there now. */
   describe({ device, kernelDigests }: GuardedHost): Device {
     const nowMs = Date.now();
     const quarantined = this.#file
@@ -135,7 +135,7 @@ export class KernelGuard {
     if (this.#file.find(host.device.fingerprint, kernel) !== undefined) await this.#keep(host, kernel, null);
   }
 
-  /** Keeps a kernel's record, or forgets it, and says so where it was or is locked out. */
+  /** Keeps a kernel's record, or forgets it, and logs it where the kernel was or is locked out. */
   async #keep({ device }: GuardedHost, kernel: string, record: FailureRecord | null): Promise<void> {
     const before = this.#file.find(device.fingerprint, kernel);
     const saved = this.#file.save(device.fingerprint, kernel, record, Date.now());
@@ -144,7 +144,7 @@ export class KernelGuard {
   }
 }
 
-/** Whether a call that ran out of time hung. One that never said anything was never begun. */
+/** Whether a call that ran out of time hung. A call that never reported anything was never begun. */
 function wasSilent(heardAtMs: number | null, timeoutMs: number): boolean {
   return heardAtMs !== null && performance.now() - heardAtMs >= Math.max(SILENT_MS, SILENT_SHARE * timeoutMs);
 }

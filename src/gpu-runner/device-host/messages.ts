@@ -25,14 +25,17 @@ import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
 import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
 
-/** What a device process owns: an adapter through Dawn, the CPU, or an adapter through ONNX Runtime, which brings a Dawn of its own. */
+/**
+ * Hardware of a device process: an adapter through Dawn, the CPU, or an adapter through ONNX Runtime, which brings a
+ * Dawn of its own.
+ */
 export type DeviceRole = "gpu" | "cpu" | "ort-webgpu";
 
-/** What a device process is and offers. */
+/** Description of a device process and what it offers. */
 export interface DeviceDescription {
   readonly device: Device;
   readonly kernels: KernelAnnouncement[];
-  /** Digest of each kernel's files, by name: another program has another. */
+  /** Digest of each kernel's files, by name: another program has another digest. */
   readonly kernelDigests: Readonly<Record<string, string>>;
   /** Names of the adapters that this process could have opened. */
   readonly adapters: readonly string[];
@@ -40,47 +43,47 @@ export interface DeviceDescription {
 
 /** Every call that a runner makes to a device process. Trusted and local, so nothing is parsed. */
 export interface DeviceCalls {
-  /** Comes first. What an earlier life found out is believed. */
+  /** Always the first call. The findings of an earlier life are trusted. */
   describe: { input: { deviceKey: string; known?: DeviceDescription }; output: DeviceDescription };
   warm: { input: { pipelines: readonly UsedPipeline[] }; output: null };
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
   measureRoofline: { input: { budgetMs: number }; output: Roofline };
-  /** Checks what is claimed of this device and of the machine around it. */
+  /** Checks the claims about this device and its machine. */
   probe: { input: { claimed: Device; hardware: Hardware }; output: ProbedClaim[] };
   tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
   /** Keeps a kernel ready under a name, with its inputs and checked, until it is closed or the process ends. */
   openKernel: { input: { kernelKey: string; spec: KernelRequest; axes: AxisValues }; output: OpenedKernel };
-  /** So many dispatches of an open kernel in one submission; answers when the device is done. */
+  /** Runs this many dispatches of an open kernel in one submission; answers when the device is done. */
   runKernel: { input: { kernelKey: string; dispatches: number }; output: null };
   closeKernel: { input: { kernelKey: string }; output: null };
-  /** Computes a kernel on inputs that are given, once. */
+  /** Computes a kernel once, on given inputs. */
   compute: { input: ComputeRequest; output: ComputeOutcome };
   /** Rolls a population out in an environment. */
   rollOut: { input: RollOutRequest; output: RollOutOutcome };
-  /** How fast it rolls such a population out, by attempts that grow until the time is spent. */
+  /** Speed of rolling out such a population, by attempts that grow until the time is spent. */
   tryRollOut: { input: TrialRequest; output: RolloutTrial };
-  /** Trains a policy, telling each generation and leaving checkpoints on the way. */
+  /** Trains a policy; reports each generation and saves checkpoints on the way. */
   train: { input: TrainRequest; output: TrainOutcome };
   /** Makes a smaller file of a network and measures it; for a process of its own. */
   compress: { input: CompressRequest; output: CompressOutcome };
-  /** Takes an environment through given actions. */
+  /** Steps an environment through given actions. */
   replay: { input: { environment: EnvironmentSource } & ReplayRequest; output: ReplayTrace };
   /** A kernel's f64 reference on the CPU. */
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
-  /** `model` is the path of an ONNX file, or what is in one; computed with one thread where none are named. */
+  /** `model` is the path of an ONNX file, or its content; it runs with one thread where `threads` is absent. */
   loadModel: { input: { modelKey: string; model: string | Uint8Array; threads?: number }; output: { loadMs: number } };
   unloadModel: { input: { modelKey: string }; output: null };
   /**
-   * By how many bytes this process has grown with the model loaded and each of these batches run, in turn.
-   * For a process of its own, where nothing else grows.
+   * Growth in bytes of this process with the model loaded and each of these batches run, in turn. For a process of its
+   * own, where nothing else grows.
    */
   measureMemory: {
     input: { model: Uint8Array; batches: readonly (readonly Tensor[])[]; threads?: number };
     output: number[];
   };
-  /** What a start takes; for a process of its own, too. */
+  /** Cost of a start; for a process of its own, too. */
   measureStart: {
     input: { model: Uint8Array; tensors: readonly Tensor[]; threads?: number };
     output: { loadMs: number; firstAnswerMs: number };
@@ -92,7 +95,7 @@ export interface DeviceCalls {
   dropResident: { input: { key: string }; output: null };
   /** The device's buffer pool; null where it has none. */
   readPool: { input: null; output: PoolState["counters"] };
-  /** Lets go of buffers that wait for reuse; gives the bytes of those in use. */
+  /** Releases buffers that wait for reuse; returns the bytes of those in use. */
   freeIdle: { input: null; output: number };
   /** Bytes of this process in memory. */
   readResidentSet: { input: null; output: number };
@@ -107,7 +110,9 @@ export type DeviceCall = {
 /** To the device process. An abort asks a call to end early; it is answered all the same. */
 export type DeviceRequest = DeviceCall | { type: "abort"; id: number };
 
-/** From the device process: any number of progress messages and checkpoints, then one result or problem for each call. */
+/**
+ * From the device process: any number of progress messages and checkpoints, then one result or problem for each call.
+ */
 export type DeviceReply =
   | { type: "used"; pipeline: UsedPipeline }
   | { type: "result"; id: number; output: DeviceCalls[DeviceCallName]["output"] }
@@ -115,7 +120,7 @@ export type DeviceReply =
   | { type: "progress"; id: number; progress: JobProgress }
   | { type: "checkpoint"; id: number; file: Uint8Array<ArrayBuffer> };
 
-/** What the device process does for each call. */
+/** Handler of each call in the device process. */
 export type DeviceHandlers = {
   [Name in DeviceCallName]: (
     input: DeviceCalls[Name]["input"],

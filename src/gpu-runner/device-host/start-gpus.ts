@@ -7,9 +7,9 @@ type Shared = Omit<DeviceHostOptions, "role" | "deviceKey" | "driver" | "adapter
 type Wanted = Pick<DeviceHostOptions, "driver" | "adapter">;
 
 /**
- * Starts a process for every GPU, with the keys `gpu0`, `gpu1` and so on. With `auto` these are the
- * adapters of the machine's own drivers, the best one first, or the software GPU where there is none;
- * else what the list names. What cannot be opened is left out.
+ * Starts a process for every GPU, with the keys `gpu0`, `gpu1` and so on. With `auto` these are the adapters of the
+ * machine's own drivers, the best one first, or the software GPU where there is none.
+ * Otherwise the list names them. Adapters that cannot be opened are left out.
  */
 export async function startGpus(gpu: RunnerConfig["gpu"], shared: Shared): Promise<DeviceHost[]> {
   if (gpu !== "auto") {
@@ -28,7 +28,7 @@ export async function startGpus(gpu: RunnerConfig["gpu"], shared: Shared): Promi
     others.map(async (adapter, index) => {
       const host = await startGpu(index + 1, { driver: "own", adapter }, shared);
       if (host === null || host.device.name === toDeviceName(adapter)) return host;
-      // The bindings take the first adapter that has the name in its own.
+      // The bindings open the first adapter whose name contains this one.
       shared.logger.warn({ adapter, opened: host.device.name }, "an adapter cannot be told from another one");
       await host.stop();
       return null;

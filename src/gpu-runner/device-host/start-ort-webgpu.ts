@@ -8,9 +8,10 @@ type Shared = Pick<DeviceHostOptions, "cacheDir" | "processBytes" | "logger">;
 const DEVICE_KEY = "ort-gpu0";
 
 /**
- * Starts the process in which ONNX Runtime serves models on a GPU by its WebGPU provider, as a device
- * beside that GPU's own. The provider takes the best adapter in sight and none can be named, so there is
- * one only where that adapter is one of these. Null where it is not wanted or does not work.
+ * Starts the process in which ONNX Runtime serves models on a GPU by its WebGPU provider, as a device beside that GPU's
+ * own.
+ * The provider takes the best visible adapter and none can be named, so the device exists only where that adapter is
+ * one of these. Null where it is not wanted or does not work.
  */
 export async function startOrtWebgpu(
   wanted: RunnerConfig["ortWebgpu"],
@@ -38,7 +39,7 @@ export async function startOrtWebgpu(
   }
 }
 
-/** The same adapter by another Dawn, of which ONNX Runtime's version tells. */
+/** Description of the same adapter through another Dawn, whose version follows from ONNX Runtime's. */
 function describeBeside({ device }: Pick<DeviceHost, "device">): DeviceDescription {
   return {
     device: {

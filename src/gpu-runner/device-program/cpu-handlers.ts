@@ -47,7 +47,7 @@ export function createCpuHandlers(): DeviceHandlers {
       return compress(request, openByOrt(ort), options);
     },
     reference: async ({ spec }, options) => {
-      // Seldom wanted, and what it needs would make every start slower.
+      // Loaded only on demand: rarely needed, and its imports would slow every start.
       const [{ KERNELS }, { benchmarkReference }] = await Promise.all([
         import("../../../kernels/registry.ts"),
         import("../kernels/benchmark/benchmark-reference.ts"),
@@ -57,13 +57,13 @@ export function createCpuHandlers(): DeviceHandlers {
   };
 }
 
-/** Seldom wanted too. */
+/** Loaded only on demand, too. */
 async function loadRollouts() {
   const { cpuRolloutHandlers } = await import("./cpu-rollout-handlers.ts");
   return cpuRolloutHandlers;
 }
 
-/** By kernel, as a GPU's process has those of its kernels' files. */
+/** Digests of the CPU kernels' assemblies, by kernel; a GPU's process has digests of its kernels' files. */
 async function digestAssemblies(): Promise<Record<string, string>> {
   const names = [...SIMD_KERNELS.keys()];
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, (await locateAssembly(name)).digest])));

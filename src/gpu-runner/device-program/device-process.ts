@@ -1,6 +1,6 @@
 /**
- * Entry of a device process: `node device-process.ts --role gpu|cpu|ort-webgpu`, for a GPU with `--adapter <part of
- * its name>` and `--memory-bytes <cap of its buffers>`.
+ * Entry of a device process: `node device-process.ts --role gpu|cpu|ort-webgpu`; a GPU also takes `--adapter <part of
+ * its name>` and `--memory-bytes <limit of its buffers>`.
  */
 import { parseArgs } from "node:util";
 import { collectRarely, giveWay } from "../host/own-process.ts";
@@ -15,7 +15,8 @@ const { values } = parseArgs({
 });
 
 giveWay();
-// Those that serve models; what a GPU's process holds of its device is not to wait for a collection.
+// Only for processes that serve models by ONNX Runtime; a GPU's process must not delay the release of its device's
+// objects until a collection.
 if (values.role !== "gpu") collectRarely();
 
 serveCalls(async ({ die, noteUsed }) => {

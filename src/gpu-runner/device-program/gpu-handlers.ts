@@ -24,8 +24,8 @@ import { runTrain } from "../training/train-call.ts";
 import type { DeviceDescription, DeviceHandlers } from "../device-host/messages.ts";
 
 /**
- * Serves the calls of an open GPU; the caller sends one piece of work at a time. `memoryBytes` caps what
- * its buffers take in all; `onUsed` is told of every pipeline that a call wanted.
+ * Serves the calls of an open GPU; the caller sends one piece of work at a time. `memoryBytes` limits the total size of
+ * its buffers; `onUsed` receives every pipeline that a call wanted.
  */
 export function createGpuHandlers(
   gpu: Gpu,
@@ -45,7 +45,7 @@ export function createGpuHandlers(
   const opened = new OpenKernels();
   const traffic = { dispatches: 0, uploadedBytes: 0, readBackBytes: 0 };
   let description: DeviceDescription | null = null;
-  // What the probe of a first life uses, no later one needs.
+  // Pipelines that only the first life's probe uses are not noted: no later life needs them.
   const noteUsed = (pipeline: UsedPipeline) => description !== null && onUsed(pipeline);
   const context = { device, pipelines: new PipelineCache(device, noteUsed), pool, traffic };
 

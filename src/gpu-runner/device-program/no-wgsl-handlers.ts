@@ -4,7 +4,7 @@ import { measureMemory } from "../devices/ort/measure-memory.ts";
 import { measureStart } from "../devices/ort/measure-start.ts";
 import type { OrtBackend } from "../devices/ort/ort-backend.ts";
 
-/** Answers the calls that are about models by ONNX Runtime. */
+/** Answers the calls about models by ONNX Runtime. */
 export function createModelHandlers(
   ort: OrtBackend,
 ): Pick<DeviceHandlers, "loadModel" | "unloadModel" | "measureMemory" | "measureStart" | "infer"> {
@@ -22,7 +22,7 @@ export function createModelHandlers(
 
 type OwnCall = "probe" | "loadModel" | "unloadModel" | "measureMemory" | "measureStart" | "infer";
 
-/** What a process answers that runs no WGSL and keeps no buffers. */
+/** Answers of a process that runs no WGSL and keeps no buffers. */
 export const noWgslHandlers: Omit<DeviceHandlers, "describe" | OwnCall> = {
   warm: async () => null,
   benchmark: runsNoWgsl,

@@ -5,8 +5,9 @@ import type { DeviceHandlers } from "../device-host/messages.ts";
 import { createModelHandlers, noWgslHandlers } from "./no-wgsl-handlers.ts";
 
 /**
- * Serves models by ONNX Runtime's WebGPU provider. It does not tell which adapter it took, so the device
- * is what the parent knows of it; each life proves first that the provider computes.
+ * Serves models by ONNX Runtime's WebGPU provider. It does not report which adapter it took, so the device description
+ * comes from the parent.
+ * Each life first proves that the provider computes.
  */
 export function createOrtWebgpuHandlers(): DeviceHandlers {
   const ort = new OrtBackend("webgpu");

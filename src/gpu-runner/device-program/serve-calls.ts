@@ -4,14 +4,14 @@ import type { DeviceCall, DeviceHandlers, DeviceReply, DeviceRequest } from "../
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { CallContext } from "../devices/progress.ts";
 
-/** How a device process reaches its parent beside answering calls. */
+/** Ways for a device process to reach its parent, besides answering calls. */
 export interface DeviceProcess {
   /**
-   * Ends this process even where a driver's thread hangs, which an orderly exit would wait for. SIGTERM
-   * is left to its default for the same reason.
+   * Ends this process even where a driver's thread hangs, for which an orderly exit would wait. SIGTERM keeps its
+   * default action for the same reason.
    */
   readonly die: (reason: unknown) => never;
-  /** Tells the parent of a pipeline that was wanted, so that a next life can compile it before it is asked to. */
+  /** Reports a pipeline that was wanted, so that a next life can compile it before a call needs it. */
   readonly noteUsed: (pipeline: UsedPipeline) => void;
 }
 
@@ -22,11 +22,11 @@ function die(reason: unknown): never {
 }
 
 function send(reply: DeviceReply): void {
-  // A parent that has gone cannot be told; `disconnect` ends this process then.
+  // A parent that has gone receives nothing; `disconnect` then ends this process.
   if (process.connected) process.send?.(reply);
 }
 
-/** Answers one call: whatever happens, exactly one result or problem is sent. */
+/** Answers one call: in every case, exactly one result or problem is sent. */
 async function answer(handlers: DeviceHandlers, { id, name, input }: DeviceCall, signal: AbortSignal): Promise<void> {
   const context: CallContext = {
     signal,
@@ -37,7 +37,7 @@ async function answer(handlers: DeviceHandlers, { id, name, input }: DeviceCall,
     const output = await handlers[name](input as never, context);
     send({ type: "result", id, output });
   } catch (error) {
-    // What has no code is our mistake: its text stays on this machine.
+    // An error without a code is our mistake: its text stays on this machine.
     if (!(error instanceof ProblemError)) console.error(error);
     send({ type: "problem", id, problem: toProblem(error) });
   }
@@ -50,7 +50,7 @@ export function serveCalls(open: (self: DeviceProcess) => Promise<DeviceHandlers
   process.on("uncaughtException", die);
 
   const handlers = open({ die, noteUsed: (pipeline) => send({ type: "used", pipeline }) });
-  // A device that cannot be opened is told to whoever calls. The cache is else written at an orderly end only.
+  // A device that cannot be opened fails each call. Otherwise the cache is written only at an orderly end.
   handlers.then(
     () => flushCompileCache(),
     () => {},
