@@ -1,6 +1,7 @@
 import path from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { CACHE_DIR } from "./test/kernels/software-gpu-cache.ts";
 
 /** A poll may take this long on a busy machine; one second, the default, is too short. */
 const patient = { expect: { poll: { timeout: 30_000 } } } as const;
@@ -18,6 +19,8 @@ const wholeProcesses = {
   sequence: { groupOrder: 2 },
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // Most of a process' start is compiling our own code: they start by the hundred.
+  env: { NODE_COMPILE_CACHE: path.join(CACHE_DIR, "compile-cache") },
 } as const;
 const builtEdge = { ...wholeProcesses, globalSetup: ["./test/build-edge.ts"] } as const;
 
