@@ -142,9 +142,8 @@ function describeServer(
 }
 
 /**
- * Runs of the result: those at the highest rate that always held, ending with the last.
- * Where others confirmed the rate, the run that found it is left out, since luck selected it.
- * Where no rate holds, the run at the lowest.
+ * Runs of the result at the highest rate that held. Where others confirmed it, the run that found the rate is left out,
+ * since luck selected it. Where no rate holds, the run at the lowest.
  */
 function chooseRuns(tried: readonly TriedRate[], highestRatePerS: number | null): RateRun[] {
   const at = tried.filter(({ run }) => run.ratePerS === highestRatePerS && run.holds);
