@@ -31,21 +31,21 @@ const KINDS: { readonly [Kind in JobKind]: JobKindModule<Extract<JobSpec, { kind
 };
 
 function kindOf({ kind }: { readonly kind: JobKind }): JobKindModule<JobSpec> {
-  // A key and its module belong together; the compiler does not follow that for a union.
+  // A key and its module belong together, which the compiler cannot infer for a union.
   return KINDS[kind] as unknown as JobKindModule<JobSpec>;
 }
 
-/** Executes a job by its kind. Throws ProblemError where it cannot be done. */
+/** Executes a job by its kind. Throws ProblemError on failure. */
 export function runJob(spec: JobSpec, context: WorkloadContext): Promise<WorkloadResult> {
   return kindOf(spec).run(spec, context);
 }
 
-/** How the kernel of a job uses its device; null where its result does not say. */
+/** Health of a job's kernel on its device; null where the result has none. */
 export function kernelHealthOf(result: JobResult, at: string): KernelHealth | null {
   return kindOf(result).kernelHealth?.(result, at) ?? null;
 }
 
-/** Places of the offered model that a job measured. */
+/** Measured places of the offered model. */
 export function placementsOf(result: JobResult): readonly CalibratedPlacement[] {
   return kindOf(result).placements?.(result) ?? [];
 }

@@ -5,7 +5,7 @@ import { withFaults } from "./steps/benchmark-on-device.ts";
 import type { Workload } from "./kind.ts";
 import { describeEnvironment, writeSamples } from "./steps/describe-run.ts";
 
-/** Keeps the device that has the kernel busy, and measures what it bears. */
+/** Keeps the device that has the kernel busy, and measures its sustained throughput. */
 export const runThroughput: Workload<ThroughputSpec> = async (
   spec,
   { fleet, otherJobs, signal, onProgress, scope },
@@ -23,7 +23,7 @@ export const runThroughput: Workload<ThroughputSpec> = async (
   };
 };
 
-/** How a kernel that was kept busy uses its device; its idle time is known by the GPU's own clock alone. */
+/** Health of a kernel that was kept busy; only the GPU's own clock measures its idle time. */
 export function healthOfThroughput(
   { kernel, busyShare, clock, submissionsPerSecond }: ThroughputResult,
   at: string,

@@ -6,7 +6,7 @@ import type { Workload, WorkloadContext, WorkloadResult } from "./kind.ts";
 import { describeEnvironment } from "./steps/describe-run.ts";
 import { describeTuningKey } from "./steps/find-tuned.ts";
 
-/** Finds a kernel's fastest variant and axes on the device that has it, or tells what is known already. */
+/** Finds a kernel's fastest variant and axes on the device that has it, or returns a known tuning. */
 export const runTuning: Workload<TuningSpec> = async (spec, context) => {
   const device = context.fleet.withKernel(spec.kernel);
   return context.fleet.use(device, () => tuneOn(device, spec, context));
@@ -25,7 +25,7 @@ async function tuneOn(
     return { result: { kind: "tuning", ...known, cached: true, environment }, deviceKey: device.key };
   }
   const run = (options: WorkOptions) => host.tune(spec, options);
-  // A search ends by itself: one that runs out of time was silent for that much beyond its budget.
+  // A search ends by itself: only one silent for this long beyond its budget times out.
   const work = { kernel: spec.kernel, timeoutMs: TUNING_GRACE_MS, signal, onProgress, scope, run };
   const { output: found, faults } = await fleet.guard.run(host, work);
   const { fingerprint, name: deviceName, software } = device;

@@ -85,8 +85,8 @@ export interface EntrantGroup {
 }
 
 /**
- * Fetches the rows of all entrants and groups those of one form. Fails with `backend-failed` where a file holds no
- * valid rows.
+ * Fetches the rows of all entrants and groups those of one form. Fails with `backend-failed` where rows do
+ * not fit their network.
  */
 export async function groupEntrants(
   entrants: readonly Entrant[],

@@ -8,7 +8,7 @@ import type { OpenTrial, TrialLog } from "./trial-log.ts";
 
 /** Least expected improvement, as a share, that is worth a trial. */
 const LEAST_GAIN = 0.002;
-/** Share of the least gain from which neighbours of the best are still tried. */
+/** Least expected objective of an untried neighbour, as a share of the best's. */
 const BESIDE = 0.4;
 /** Least chance of working, and for neighbours of reaching the targets, for a trial. */
 const LEAST_CHANCE = 0.1;

@@ -108,7 +108,7 @@ export function listValidation(
   };
 }
 
-/** Targets as requirements; the server scenario, where there is one, sets the load in flight itself. */
+/** Targets as requirements; latency is that of the server scenario where there is one, else of single queries. */
 function listRequirements({
   latencyMs,
   throughputPerS,

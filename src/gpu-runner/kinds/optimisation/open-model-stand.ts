@@ -100,7 +100,7 @@ async function loadCandidate(
 ): Promise<ClosedLoopRun> {
   const { deviceKey, variant, concurrency } = candidate;
   const place = { device: fleet.find(deviceKey), model, variant, configuration };
-  // Where batches are what they come to, there is none whose answers could be compared before.
+  // Without a limit of rows, there is no batch size to compare beforehand.
   const largestQuery = configuration.maxRows ?? 1;
   const quiet = { fleet, models, signal, onProgress: () => {} };
   const opened = await openModelSystem(place, { seed, largestQuery }, quiet);

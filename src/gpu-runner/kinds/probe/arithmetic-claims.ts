@@ -17,10 +17,10 @@ const OPERANDS = 256;
 const GROUPS = 64;
 const LANES = 64;
 
-/** Where integers wrap around, meet their sign, or divide by what they must not. */
+/** Edge cases of integers: wrap-around, sign changes and divisors. */
 const EDGES = [0, 1, 2, 31, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff, 0x1234_5678];
 
-/** That integers, floats and atomics compute as WGSL says, and so do the features that are claimed. */
+/** Claims that integers, floats and atomics compute as WGSL specifies, and so do the announced features. */
 export function arithmeticClaims(context: KernelContext, { features }: Pick<Device, "features">): Claim[] {
   const claims: Claim[] = [
     { claim: "integer arithmetic", claimed: "as WGSL has it", find: () => tryIntegers(context) },
@@ -68,7 +68,7 @@ async function trySubgroups(context: KernelContext) {
   return subgroupsFound(new Uint32Array(await runClaimKernel(context, kernel)));
 }
 
-/** Values of both signs that are nowhere near the ends of their type. */
+/** Values of both signs, far from the ends of their type. */
 function drawOperands(scale: (value: number) => number): FloatOperands {
   return seededUniform(SEED, 0, 4 * OPERANDS).map((value) => scale(value) || 1);
 }

@@ -1,14 +1,14 @@
 import { type ProblemCode, ProblemError } from "../../../protocol/wire/problem.ts";
 import { ProbedClaim } from "../../../protocol/jobs/probe.ts";
 
-/** What is claimed, and how it is found out. */
+/** Claim and the check for it. */
 export interface Claim {
   readonly claim: string;
   readonly claimed: string;
   readonly find: () => Promise<{ readonly found: string; readonly ok: boolean }>;
 }
 
-/** What a device does that cannot do what is claimed; everything else ends the probe. */
+/** Problems of a device that cannot do what it claims; any other problem ends the probe. */
 const CANNOT: ReadonlySet<ProblemCode> = new Set([
   "kernel-invalid",
   "kernel-incorrect",
@@ -18,11 +18,11 @@ const CANNOT: ReadonlySet<ProblemCode> = new Set([
 
 const { shape: TEXTS } = ProbedClaim;
 
-/** Finds out whether a claim holds: one that the device fails at does not. */
+/** Checks whether a claim holds; a claim that makes the device fail does not. */
 export async function checkClaim({ claim, claimed, find }: Claim): Promise<ProbedClaim> {
   const { found, ok } = await find().catch((error: unknown) => {
     if (!(error instanceof ProblemError) || !CANNOT.has(error.problem.code)) throw error;
-    // Drivers tell on further lines from where in their sources they do.
+    // Drivers add their source location on further lines.
     return { found: error.problem.detail.split("\n", 1)[0] ?? "", ok: false };
   });
   return {

@@ -1,7 +1,10 @@
-/** Operands by four: x, y, z and one that is not used. */
+/** Operands in groups of four: x, y, z and one unused. */
 export type FloatOperands = Float32Array<ArrayBuffer>;
 
-/** The first wrong one of what `integers.wgsl` found for pairs; null where all are right. WGSL, 8.7 "Arithmetic Expressions". */
+/**
+ * The first wrong result of `integers.wgsl`; null where all are right.
+ * Source: WGSL, 8.7 "Arithmetic Expressions".
+ */
 export function integersWrong(pairs: Uint32Array, found: Uint32Array): string | null {
   for (let index = 0; index < pairs.length / 2; index++) {
     const [a, b] = [pairs[2 * index]!, pairs[2 * index + 1]!];
@@ -26,7 +29,10 @@ export function integersWrong(pairs: Uint32Array, found: Uint32Array): string | 
   return null;
 }
 
-/** How far a result may be from the exact one, in units in the last place; `beside` is a part of it that may be rounded by itself. */
+/**
+ * Allowed distance of a result from the exact one, in units in the last place; `beside` is a part that may be rounded
+ * by itself.
+ */
 interface Expectation {
   readonly exact: number;
   readonly ulps: number;
@@ -34,9 +40,10 @@ interface Expectation {
 }
 
 /**
- * The first of what `floats.wgsl` found that is further from the f64 answer than WGSL allows, 15.7.4 "Floating Point
- * Accuracy": sums and products are rounded once, either way; a quotient is within 2.5 units in the last place, a root as
- * good as 1 / inverseSqrt, and fma as good as its product and sum by themselves.
+ * The first result of `floats.wgsl` that is further from the f64 answer than WGSL allows.
+ * Sums and products are rounded once, either way; a quotient is within 2.5 units in the last place.
+ * A root is as good as 1 / inverseSqrt, and fma as good as its product and sum by themselves.
+ * Source: WGSL, 15.7.4 "Floating Point Accuracy".
  */
 export function floatsWrong(given: FloatOperands, found: Float32Array): string | null {
   return firstWrong(given, found, 2 ** -23, (x, y, z) => ({
@@ -49,7 +56,7 @@ export function floatsWrong(given: FloatOperands, found: Float32Array): string |
   }));
 }
 
-/** The same of `halves.wgsl`, where a result that is no half was not computed in halves. */
+/** The same for `halves.wgsl`; a result that is no half was not computed in halves. */
 export function halvesWrong(given: FloatOperands, found: Float32Array): string | null {
   const finer = found.find((value) => Math.f16round(value) !== value);
   if (finer !== undefined) return `${finer} is no half`;
@@ -81,7 +88,7 @@ function firstWrong(
   return null;
 }
 
-/** The distance of neighbours at a value, for a type with this epsilon. */
+/** Distance of neighbouring values at a value, for a type with this epsilon. */
 function ulpOf(value: number, epsilon: number): number {
   return value === 0 ? 0 : 2 ** Math.floor(Math.log2(Math.abs(value))) * epsilon;
 }
@@ -96,7 +103,7 @@ export function atomicsFound(found: Uint32Array, invocations: number): { found: 
   return { found: ok ? `${invocations} invocations are counted` : `${found[0]} of ${invocations} are counted`, ok };
 }
 
-/** Whether the lanes of `subgroups.wgsl` agree on subgroups of one power of two and on what is summed in them. */
+/** Whether the lanes of `subgroups.wgsl` agree on subgroups of one power of two and on the sums within them. */
 export function subgroupsFound(found: Uint32Array): { found: string; ok: boolean } {
   const lanes = Array.from({ length: found.length / 4 }, (_, lane) => {
     const [size = 0, first = 0, sum = 0, largest = 0] = found.subarray(4 * lane, 4 * lane + 4);

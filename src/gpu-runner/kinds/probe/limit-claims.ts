@@ -3,13 +3,16 @@ import type { KernelContext } from "../../kernels/dispatch/dispatch.ts";
 import type { Claim } from "./claim.ts";
 import { runClaimKernel } from "./run-claim-kernel.ts";
 
-/** Words that `large-binding.wgsl` leaves at the ends. */
+/** Words that `large-binding.wgsl` writes at the ends. */
 const FIRST = 0x5eed;
 const LAST = 0xfeed;
-/** A whole buffer of this size is worth its while; more shows no more. */
+/** Largest buffer that is worth testing whole; more proves nothing further. */
 const LARGEST_BINDING_BYTES = 2 ** 30;
 
-/** Limits at the values that are claimed, each by a kernel that needs all of it. `roomBytes` is what a buffer may take. */
+/**
+ * Claims of limits, each checked by a kernel that needs the whole limit. `roomBytes` is the most that a buffer may
+ * hold.
+ */
 export function limitClaims(context: KernelContext, { limits }: Pick<Device, "limits">, roomBytes: number): Claim[] {
   const claims: (Claim | null)[] = [
     ...workgroupSizes(limits).map(([name, size]) => claimOf(limits, name, () => tryWorkgroup(context, size))),
@@ -28,7 +31,7 @@ function claimOf(limits: Limits, name: string, find: (claimed: number) => Return
   return claimed === undefined ? null : { claim: name, claimed: String(claimed), find: () => find(claimed) };
 }
 
-/** A group for each limit of its size; all of its invocations have to be told together, too. */
+/** Workgroup sizes at the limit of each dimension; the limit of all invocations together applies, too. */
 function workgroupSizes(limits: Limits): [string, Size][] {
   const most = limits["maxComputeInvocationsPerWorkgroup"] ?? 1;
   const x = limits["maxComputeWorkgroupSizeX"] ?? 1;

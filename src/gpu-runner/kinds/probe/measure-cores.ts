@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import { mlpPopulation } from "../../../../kernels/mlp-population/mlp-population.kernel.ts";
 import { openPopulation } from "../../devices/cpu-simd/open-population.ts";
 
-/** What several threads did against one, and who else had the cores meanwhile. */
+/** Durations on several threads and on one, and the cores used by other processes meanwhile. */
 export interface CoreTimes {
   readonly aloneMs: number;
   readonly togetherMs: number;
@@ -13,17 +13,17 @@ export interface CoreTimes {
 const SHAPE = { members: 4_096, samples: 4, inputs: 16, hidden: 32, outputs: 8, layers: 3, activation: 2 };
 const SEED = 1;
 const ROUNDS = 5;
-/** Of the cores that are claimed, so many at least: two threads of one core are hardly worth more than one. */
+/** Least speed-up as a share of the claimed cores: two threads of one core are hardly faster than one. */
 const LEAST_SHARE = 0.25;
 
-/** Times the population kernel on one thread and on so many; the fastest of some rounds counts. */
+/** Times the population kernel on one thread and on several; the fastest round counts. */
 export async function measureCores(threads: number): Promise<CoreTimes> {
   const alone = await timePopulation(1);
   const together = threads === 1 ? alone : await timePopulation(threads);
   return { aloneMs: alone.fastestMs, togetherMs: together.fastestMs, othersCores: together.othersCores };
 }
 
-/** A speed-up that is too small speaks against the cores, unless others had them. */
+/** Judges the claimed cores: a speed-up that is too small refutes them, unless other processes used them. */
 export function judgeCores(
   { aloneMs, togetherMs, othersCores }: CoreTimes,
   cores: number,
@@ -59,7 +59,7 @@ async function timePopulation(threads: number): Promise<{ fastestMs: number; oth
   }
 }
 
-/** Of all cores since they started, by whatever process; the system counts in hundredths of a second. */
+/** Busy time of all cores since the start, by any process; the system counts in hundredths of a second. */
 function readBusyMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 }

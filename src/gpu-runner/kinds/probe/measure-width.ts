@@ -6,15 +6,16 @@ const MODEL_KEY = "measure-width";
 const SIZE = 384;
 const ROUNDS = 12;
 /**
- * Multiplications and additions of f32 in one clock of a core: registers of 128 bits without fused multiply-adds do
- * at most 8 on two ports, those of 256 bits with them at most 32 (Intel 64 and IA-32 Architectures Optimization
- * Reference Manual). Half of the former is left to everything that slows a core down.
+ * Multiplications and additions of f32 per clock of a core.
+ * Registers of 128 bits without fused multiply-adds do at most 8 on two ports, those of 256 bits with them at most 32.
+ * Half of the former is left for everything that slows a core down.
+ * Source: Intel 64 and IA-32 Architectures Optimization Reference Manual.
  */
 const NARROW = 8;
 const AVX2_AT_MOST = 32;
 const LEAST = 4;
 
-/** Billions of operations in a second of a thread's own time, in ONNX Runtime's product of two matrices. */
+/** Billions of operations a second of a thread's own time, in ONNX Runtime's matrix product. */
 export async function measureWidth(): Promise<number> {
   const ort = new OrtBackend("cpu");
   const values = new Float32Array(SIZE * SIZE).fill(0.5);
@@ -33,7 +34,7 @@ export async function measureWidth(): Promise<number> {
     let computeMs = 0;
     for (let round = 0; round < ROUNDS; round++) computeMs += (await ort.run(MODEL_KEY, [x])).times.computeMs;
     const { user, system } = process.cpuUsage(before);
-    // Of its own time: others that have the core meanwhile do not count.
+    // The thread's own time, without other processes on the core.
     const spentMs = Math.min(computeMs, (user + system) / 1e3);
     return (2 * SIZE ** 3 * ROUNDS) / spentMs / 1e6;
   } finally {
@@ -41,7 +42,7 @@ export async function measureWidth(): Promise<number> {
   }
 }
 
-/** What so many billions of operations a second at a clock say of the registers that did them. */
+/** Judges the register width from billions of operations a second and the clock. */
 export function judgeWidth(gflops: number, clockMhz: number): { found: string; ok: boolean } {
   const perClock = gflops / (clockMhz / 1e3);
   const text = `${perClock.toFixed(1)} operations a clock at ${clockMhz.toFixed(0)} MHz`;

@@ -14,13 +14,13 @@ import { judgeCores, measureCores } from "./measure-cores.ts";
 import { judgeWidth, measureWidth } from "./measure-width.ts";
 import type { ProbeOptions } from "./probe-gpu.ts";
 
-/** Instruction sets whose registers a product of matrices makes visible. */
+/** Instruction sets whose register width shows in a matrix product. */
 const WIDE: ReadonlySet<string> = new Set(["AVX2", "AVX-512"]);
 
-/** More threads need more work than is worth its while. */
+/** Most threads in a measurement; more would need too much work. */
 const MOST_THREADS = 64;
 
-/** Checks what is claimed of this process's CPU: backends, cores, and instructions as far as they show. */
+/** Checks the claims of this process's CPU: backends, cores and, as far as they show, instructions. */
 export async function probeCpuClaims(
   { backends }: Device,
   hardware: Hardware,
@@ -75,7 +75,7 @@ function coreClaims({ cpu, container }: Hardware): Claim[] {
   ];
 }
 
-/** No more than the system has, whatever is claimed. */
+/** At most the system's own threads, whatever is claimed. */
 function threadsFor(cores: number): number {
   return Math.max(1, Math.floor(Math.min(cores, availableParallelism(), MOST_THREADS)));
 }
@@ -94,7 +94,7 @@ async function instructionClaims({ cpu, arch }: Hardware): Promise<Claim[]> {
   const widest = claimed.findLast((name) => WIDE.has(name));
   const ratedMhz = cpu.maxClockMhz ?? (cpu.speedGhz === null ? null : cpu.speedGhz * 1e3);
   const clockMhz = ratedMhz ?? (await readCpu("/")).sensor.clockMhz;
-  // A clock that is not told leaves nothing to compare with.
+  // Without a reported clock there is nothing to compare with.
   if (widest !== undefined && clockMhz !== null) {
     claims.push({
       claim: `${widest} at work`,

@@ -14,7 +14,7 @@ import { limitClaims } from "./limit-claims.ts";
 import { speedClaims } from "./speed-claims.ts";
 import { timestampClaims } from "./timestamp-claims.ts";
 
-/** Which adapter it is, that it is no emulation where none is claimed, and that each feature is there. */
+/** Claims of the adapter's identity, that it is no emulation unless claimed, and that each feature exists. */
 function identityClaims(
   { adapter: { info }, device }: Pick<Gpu, "adapter" | "device">,
   claimed: Pick<Device, "fingerprint" | "software" | "features">,
@@ -32,7 +32,7 @@ function identityClaims(
     {
       claim: "software",
       claimed: software ? "an emulation" : "a real GPU",
-      // Who calls a GPU an emulation claims less than he has.
+      // Calling a real GPU an emulation claims less than it is, and passes.
       find: async () => ({ found: isSoftware ? "an emulation" : "a real GPU", ok: software || !isSoftware }),
     },
     {
@@ -47,10 +47,13 @@ function identityClaims(
 }
 
 const CHUNK_BYTES = 64 * 2 ** 20;
-/** More would take long to fill, and others may want it. */
+/** Most bytes to test: more would take long to fill, and other work may need them. */
 const MOST_BYTES = 2 ** 30;
 
-/** That so much of the device's memory can be had at once and filled; `roomBytes` is what buffers may take. */
+/**
+ * Claim that this much device memory can be allocated at once and filled; `roomBytes` is the most that buffers may
+ * hold.
+ */
 function memoryClaim(context: KernelContext, { memoryBytes }: Pick<Device, "memoryBytes">, roomBytes: number): Claim {
   const claimedBytes = memoryBytes ?? context.pool.capBytes;
   return {
@@ -93,18 +96,18 @@ export interface ProbeOptions {
   readonly signal: AbortSignal;
 }
 
-/** Of what is free: an emulation has its buffers in the machine's own memory. */
+/** Share of the free memory: an emulation keeps its buffers in the machine's own memory. */
 const HOST_SHARE = 0.2;
 const POOL_SHARE = 0.8;
 const MiB = 2 ** 20;
 
-/** Checks by small kernels what is claimed of an open GPU, one claim after the other; the phase of progress is the claim. */
+/** Checks the claims of an open GPU with small kernels, one after the other; the progress phase is the claim. */
 export async function probeGpuClaims(
   target: BenchmarkDevice,
   claimed: Device,
   { onProgress, signal }: ProbeOptions,
 ): Promise<ProbedClaim[]> {
-  // Large buffers are given back at once.
+  // Large buffers are released at once.
   const context = { ...target, pool: target.pool.splitOff(0) };
   const hostBytes = claimed.software || target.description.software ? HOST_SHARE * freemem() : Number.POSITIVE_INFINITY;
   const roomBytes = Math.floor(Math.min(POOL_SHARE * context.pool.capBytes, hostBytes) / MiB) * MiB;

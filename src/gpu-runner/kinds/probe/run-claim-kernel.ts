@@ -14,13 +14,13 @@ export interface ClaimKernel {
   readonly groups?: readonly [number, number, number];
   /** 32-bit words at binding 0, zeros before the run. */
   readonly foundWords: number;
-  /** What stands at binding 1, where the kernel has one. */
+  /** Contents of binding 1, where the kernel has one. */
   readonly given?: Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer> | GPUBuffer;
 }
 
 /**
- * Runs a kernel of `kernels/device-claims` once and gives what it left at binding 0. Fails with `kernel-invalid`,
- * `out-of-memory` or `backend-failed` where the device cannot.
+ * Runs a kernel of `kernels/device-claims` once and returns binding 0.
+ * Fails with `kernel-invalid`, `out-of-memory` or `backend-failed` where the device cannot run it.
  */
 export async function runClaimKernel(context: KernelContext, kernel: ClaimKernel): Promise<ArrayBuffer> {
   const { device, pool } = context;

@@ -4,7 +4,7 @@ import type { DeviceFleet, FleetDevice } from "../../serving/device-fleet.ts";
 import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
 
-/** Checks what this runner claims of a device: the one that is named, else its first GPU, else the CPU. */
+/** Checks this runner's claims of a device: the named one, else its first GPU, else the CPU. */
 export const runProbe: Workload<ProbeSpec> = async (spec, context) => {
   const { fleet, otherJobs } = context;
   const device = chooseProbed(fleet, spec.deviceKey);
@@ -19,7 +19,7 @@ function chooseProbed(fleet: DeviceFleet, deviceKey: string | undefined): FleetD
   return fleet.all().find(({ host }) => host.device.backends.includes("wgsl")) ?? fleet.cpu;
 }
 
-/** A claim under which the device's process dies is one that does not hold, and the last that is looked at. */
+/** A claim that kills the device's process does not hold, and is the last one checked. */
 async function probe(
   { host }: FleetDevice,
   { timeoutMs }: ProbeSpec,

@@ -10,15 +10,15 @@ import { measureKernel } from "../../kernels/benchmark/measure-kernel.ts";
 import { type PeakName, remeasurePeak } from "../../kernels/roofline/roofline.ts";
 import type { Claim } from "./claim.ts";
 
-/** Of a peak that was measured before, so much has to be reached again. */
+/** Share of an earlier peak that must be reached again. */
 const LEAST_SHARE = 0.25;
 const PEAK_BUDGET_MS = 1_500;
-/** Cores that the host may spend while a GPU computes: its driver takes next to none, an emulation one or more. */
+/** Most host cores in use while a GPU computes: a driver uses nearly none, an emulation one or more. */
 const MOST_HOST_CORES = 0.3;
 const WATCHED_MS = 200;
 const MOST_SUBMISSIONS = 2_000;
 
-/** That it is as fast as its stored roofs, and that what is no emulation computes without the host's cores. */
+/** Claims that the device is as fast as its stored roofs, and that a real GPU computes without the host's cores. */
 export function speedClaims(
   target: BenchmarkDevice,
   { roofline, software }: Pick<Device, "roofline" | "software">,
@@ -46,7 +46,7 @@ export function speedClaims(
   return claims;
 }
 
-/** `load` is of all cores; an emulation that has to share them is not called slow. */
+/** Judges a speed; `load` is of all cores, and an emulation that has to share them is not called slow. */
 export function judgeSpeed(found: number, claimed: number, unit: string, load: number): { found: string; ok: boolean } {
   const text = `${found.toPrecision(3)} ${unit}`;
   if (found >= LEAST_SHARE * claimed) return { found: text, ok: true };
@@ -54,7 +54,7 @@ export function judgeSpeed(found: number, claimed: number, unit: string, load: n
   return { found: `${text}, ${(100 * (found / claimed)).toFixed(0)} % of it`, ok: false };
 }
 
-/** Whether the host's cores work while the device is said to. */
+/** Whether the host's cores work while the device supposedly computes. */
 async function watchHost(target: BenchmarkDevice, signal: AbortSignal): Promise<{ found: string; ok: boolean }> {
   const prepared = await prepareLong(target, signal);
   try {
@@ -62,7 +62,7 @@ async function watchHost(target: BenchmarkDevice, signal: AbortSignal): Promise<
     const runMs = Math.min(...wallMs);
     const submissions = Math.min(MOST_SUBMISSIONS, Math.ceil(WATCHED_MS / runMs));
     for (let index = 0; index < submissions; index++) target.device.queue.submit([prepared.encode()]);
-    // Nothing is awaited of Dawn meanwhile: its polls would take a core of their own.
+    // No Dawn promise is awaited meanwhile: its polls would use a core of their own.
     const before = process.cpuUsage();
     const startedAt = performance.now();
     await sleep(Math.max(20, 0.7 * submissions * runMs));
@@ -75,12 +75,12 @@ async function watchHost(target: BenchmarkDevice, signal: AbortSignal): Promise<
   }
 }
 
-/** `cores` of the host worked for this process while its device computed. */
+/** Judges `cores`, the host cores that worked for this process while its device computed. */
 export function judgeHost(cores: number): { found: string; ok: boolean } {
   return { found: `${cores.toFixed(2)} of the host's cores worked meanwhile`, ok: cores <= MOST_HOST_CORES };
 }
 
-/** A kernel that runs for some milliseconds on this device, or as long as it can. */
+/** Kernel that runs for some milliseconds on this device, or as long as it can. */
 async function prepareLong(target: BenchmarkDevice, signal: AbortSignal): Promise<PreparedKernel> {
   const variant = fmaPeak.variants[0];
   const axes = defaultAxes(variant);

@@ -10,12 +10,12 @@ import { GpuTimer, type Ticks } from "../../devices/gpu/timer.ts";
 import type { Claim } from "./claim.ts";
 
 const RUNS = 16;
-/** Between runs, so that there is time to compare. */
+/** Pause between runs, so that there is time to compare. */
 const REST_MS = 10;
-/** Between the two clocks, over all runs. */
+/** Largest difference between the two clocks over all runs. */
 const MOST_APART = 2;
 
-/** That GPU timestamps go forward at the pace of the wall's clock, and in steps as fine as is claimed. */
+/** Claims that GPU timestamps advance at the pace of the wall clock, in steps as fine as claimed. */
 export function timestampClaims(
   context: KernelContext,
   { features, timestampQuantised }: Pick<Device, "features" | "timestampQuantised">,
@@ -40,7 +40,9 @@ export function timestampClaims(
 
 interface TimedTicks {
   readonly ticks: readonly Ticks[];
-  /** Between the starts of the first and the last of them: each lies between a submission and its end by the wall. */
+  /**
+   * Bounds between the starts of the first and last runs: each start lies between submission and end by the wall clock.
+   */
   readonly leastMs: number;
   readonly mostMs: number;
 }
@@ -64,7 +66,7 @@ async function takeTicks(context: KernelContext): Promise<TimedTicks> {
   return { ticks, leastMs: last.startMs - first.doneMs, mostMs: last.doneMs - first.startMs };
 }
 
-/** Whether ticks are in order, and the time between them could have passed by the wall. */
+/** Whether ticks are in order, and the time between them is possible by the wall clock. */
 export function judgeTicks({ ticks, leastMs, mostMs }: TimedTicks): { found: string; ok: boolean } {
   const backwards = ticks.filter(
     ({ beginNs, endNs }, index) => endNs < beginNs || beginNs < (ticks[index - 1]?.endNs ?? beginNs),

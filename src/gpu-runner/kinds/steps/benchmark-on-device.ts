@@ -6,7 +6,10 @@ import type { WorkOptions } from "../../device-host/device-host.ts";
 import { timeoutOf } from "../../device-host/call-apart.ts";
 import type { WorkloadContext } from "../kind.ts";
 
-/** Runs a benchmark on one device, under the guard, and notes how fast it was; a submitted kernel in a process of its own, and not noted. */
+/**
+ * Runs a benchmark on one device under the guard, and records its speed.
+ * A submitted kernel runs in a process of its own, without a record.
+ */
 export async function benchmarkOnDevice(
   device: FleetDevice,
   spec: BenchmarkSpec,
@@ -24,12 +27,12 @@ export async function benchmarkOnDevice(
   const run = (options: WorkOptions) =>
     program === null ? host.benchmark(spec, options) : host.benchmarkProgram(spec, program, options);
   const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, scope, run });
-  // Users submit kernels without end; what is announced is bounded.
+  // Submitted kernels are unbounded in number, while announcements are bounded.
   if (program === null) fleet.noteSpeed(device, kernel, output.gigabytesPerSecond);
   return withFaults(output, faults);
 }
 
-/** A result with what was mended before it, in order. */
+/** Adds the faults recovered before a result, in order. */
 export function withFaults<Output extends { faults?: Fault[] | undefined }>(
   output: Output,
   faults: readonly Fault[],

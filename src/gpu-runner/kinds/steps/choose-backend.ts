@@ -13,11 +13,11 @@ import { startPolicy } from "../../training/start-policy.ts";
 
 const BACKENDS = RolloutBackend.options;
 
-/** What is to be rolled out, as far as it decides which backend is the faster. */
+/** Rollout properties that decide which backend is faster. */
 export interface BackendQuestion extends Pick<RollOutRequest, "environment" | "network" | "members" | "episodes"> {
-  /** Makes what trials roll out: members, thousands if there are so many, and their rows. */
+  /** Sample for trials: members, thousands if there are so many, and their rows. */
   readonly sample: () => Pick<RollOutRequest, "members" | "weights">;
-  /** What was asked for, which is then taken without a trial. */
+  /** Requested backend, used without a trial. */
   readonly backend?: RolloutBackend | undefined;
   readonly deviceKey?: string | undefined;
 }
@@ -25,18 +25,18 @@ export interface BackendQuestion extends Pick<RollOutRequest, "environment" | "n
 export interface BackendChoice {
   readonly backend: RolloutBackend;
   readonly device: FleetDevice;
-  /** What each did in its trial; empty where there was none. */
+  /** Result of each backend's trial; empty without one. */
   readonly chosenFrom: RolloutThroughput["chosenFrom"];
 }
 
-/** Of one backend, besides starting a process and compiling. */
+/** Duration of one backend's trial, besides starting a process and compiling. */
 const TRIAL_MS = 1_000;
-/** A trial that takes longer is ended, and its backend is out. */
+/** Limit of a trial; a backend beyond it is excluded. */
 const TRIAL_LIMIT_MS = 60_000;
 const TRIAL_SEED = 1;
 const TRIAL_EPISODES = 64;
 
-/** Which backend is the faster for what is rolled out here: found by trials, and remembered as long as the runner lives. */
+/** Fastest backend for each kind of rollout here, found by trials and cached as long as the runner lives. */
 export class BackendChoices {
   readonly #fleet: Pick<DeviceFleet, "all">;
   readonly #known = new Map<string, Promise<RolloutThroughput["chosenFrom"]>>();
@@ -46,9 +46,10 @@ export class BackendChoices {
   }
 
   /**
-   * The device and backend for a question. Where several could do it each is tried for about a second, one after the
-   * other, on the question's own sample, and the faster one is taken. Fails with `backend-failed` where none can, or
-   * every trial failed.
+   * Device and backend for a question.
+   * Several able backends are tried in turn for about a second each on the question's sample, and the faster one is
+   * chosen.
+   * Fails with `backend-failed` where none is able, or every trial failed.
    */
   async choose(question: BackendQuestion, options: WorkOptions = {}): Promise<BackendChoice> {
     const able = this.#listAble(question);
@@ -61,7 +62,7 @@ export class BackendChoices {
     return { ...chosen, chosenFrom };
   }
 
-  /** Trials under a key, which whoever asks for the same meanwhile waits for. */
+  /** Runs trials under a key, shared by all concurrent requests for it. */
   async #tryOnce(
     key: string,
     tryThem: () => Promise<RolloutThroughput["chosenFrom"]>,
@@ -74,7 +75,7 @@ export class BackendChoices {
       try {
         return await trials;
       } catch (error) {
-        // Whoever asks next may fare better.
+        // Failed trials are forgotten, so that the next request tries again.
         if (this.#known.get(key) === trials) this.#known.delete(key);
         // Another job's trials end with that job.
         const endedWithOther =
@@ -84,7 +85,7 @@ export class BackendChoices {
     }
   }
 
-  /** A device for each backend that has what it takes: of several GPUs the one that has least to do. */
+  /** A device for each able backend: of several GPUs the least busy. */
   #listAble({ environment, network, backend, deviceKey }: BackendQuestion): Omit<BackendChoice, "chosenFrom">[] {
     const spec = typeof environment === "string" ? ENVIRONMENTS.get(environment) : undefined;
     const hasTwin = spec !== undefined && runsOnCpu(spec, network.kind);
@@ -99,7 +100,7 @@ export class BackendChoices {
   }
 }
 
-/** Trials that failed are left out. Throws the last failure where none is left. */
+/** Results of the trials, without failed ones. Throws the last failure where none is left. */
 async function tryAll(
   able: readonly Omit<BackendChoice, "chosenFrom">[],
   question: BackendQuestion,
@@ -112,7 +113,7 @@ async function tryAll(
     ...sample(),
     seed: TRIAL_SEED,
     firstEpisode: 0,
-    // Weights may be looked at without an episode, and a speed is found with one.
+    // A job may check weights without an episode, while measuring a speed needs one.
     episodes: Math.max(1, Math.min(episodes, TRIAL_EPISODES)),
     commonRandom: true,
     budgetMs: TRIAL_MS,
@@ -132,7 +133,7 @@ async function tryAll(
   return tried;
 }
 
-/** Sizes count by powers of two: what is faster changes with them, but slowly. */
+/** Key of a question; sizes count by powers of two, since the faster backend changes slowly with them. */
 function keyOf(
   { environment, network, members, episodes }: BackendQuestion,
   able: readonly Omit<BackendChoice, "chosenFrom">[],
@@ -148,12 +149,12 @@ function explainMissing({ network, backend, deviceKey }: BackendQuestion): strin
 }
 
 const MOST_MEMBERS = 1_024;
-/** Of all members: 64 MiB. */
+/** Most numbers of all members: 64 MiB. */
 const MOST_NUMBERS = 2 ** 24;
-/** Drawn one by one on the host, which takes about a second. */
+/** Most numbers drawn one by one on the host, which takes about a second. */
 const DRAWN_NUMBERS = 2 ** 19;
 
-/** Policies such as a training begins with, for trials of backends: where they are large fewer, and the same again and again. */
+/** Initial policies of a training, for trials of backends: fewer, repeated ones where they are large. */
 export function sampleStarts(
   network: PolicyNetwork,
   environment: Pick<EnvironmentSpec, "observationSize" | "action">,

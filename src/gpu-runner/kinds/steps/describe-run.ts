@@ -6,7 +6,7 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
 
-/** What a result is stored with, as it is at the moment of asking. */
+/** Environment to store with a result, as of now. */
 export function describeEnvironment(device: Device, otherJobs: number): Environment {
   return {
     deviceKey: device.key,
@@ -19,7 +19,7 @@ export function describeEnvironment(device: Device, otherJobs: number): Environm
   };
 }
 
-/** A problem that a device has is an answer, too; the end of the work, which the signal tells, is none. */
+/** Value of a promise or the device's problem; an aborted signal is still thrown. */
 export async function orProblem<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | ProblemError> {
   try {
     return await promise;
@@ -34,7 +34,7 @@ type Timed = Pick<RunSamples["measurements"][number], "metric" | "clock"> & {
   readonly valuesMs: ArrayLike<number> | null;
 };
 
-/** What a kernel's run timed, as JSON that travels beside its result; null where that would be over the limit. */
+/** Timed samples of a kernel's run as JSON beside its result; null where that would exceed the limit. */
 export function writeSamples(subject: string, timed: readonly Timed[]): string | null {
   const measurements = timed.flatMap(({ metric, clock, valuesMs }) =>
     valuesMs === null ? [] : [{ subject, metric, unit: "ms", clock, values: Array.from(valuesMs) }],

@@ -10,10 +10,7 @@ import type { TuningCache } from "../../memory/tuning-cache.ts";
 
 type Problem = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype">;
 
-/**
- * What a tuning of this problem on this device is known by; null where the device has to say what is
- * wrong with it.
- */
+/** Key of a problem's tuning on a device; null where the device itself has to report what is wrong with the problem. */
 export async function describeTuningKey(device: Device, problem: Problem): Promise<TuningKey | null> {
   const choice = resolve(problem);
   if (choice === null) return null;
@@ -27,7 +24,7 @@ export async function describeTuningKey(device: Device, problem: Problem): Promi
   };
 }
 
-/** Whether a choice that was found at another shape of the bucket can run at this one. */
+/** Whether a choice found at another shape of the bucket can run at this one. */
 async function suitsShape(
   device: Device,
   problem: Problem,
@@ -48,7 +45,7 @@ function resolve(problem: Problem & { variant?: string }, axes: Record<string, n
   }
 }
 
-/** The variant and axes that a search found to be best for this problem's bucket; null where none is known. */
+/** The best variant and axes found for this problem's bucket; null where none is known. */
 export async function findTuned(
   tunings: TuningCache,
   device: Device,

@@ -6,15 +6,15 @@ import type { ComputeOutcome } from "../../kernels/compute-kernel.ts";
 import type { FleetDevice } from "../../serving/device-fleet.ts";
 import type { WorkloadContext } from "../kind.ts";
 
-/** What a tier has room for, in bytes. */
+/** Room of a memory tier, in bytes. */
 interface TierRoom {
   readonly freeBytes: number;
   readonly capacityBytes: number;
 }
 
 /**
- * Where a pool is worked on: on the device where that is wished for and leaves the floor free there, else on the host
- * where that leaves its floor free. Throws `out-of-memory` where neither does. `gpu` counts what is there already as free.
+ * Tier for working on a pool: the device where wanted and its floor stays free, else the host under the same condition.
+ * Throws `out-of-memory` where neither has room. `gpu` counts its present contents as free.
  */
 export function chooseTier(
   { residency, minFreeGpu, minFreeHost }: Pick<PooledAgents, "residency" | "minFreeGpu" | "minFreeHost">,
@@ -34,14 +34,14 @@ export function chooseTier(
   );
 }
 
-/** A kernel to be computed, whose input `population` is a pool where there is one. */
+/** Kernel computation, whose input `population` is a pool where there is one. */
 export interface PoolWork {
   readonly kernel: string;
   readonly shape: KernelShape;
   readonly inputs: KernelArrays;
 }
 
-/** A pool within reach of kernels. */
+/** Pool that kernels can reach. */
 export interface UsedPool {
   readonly place: PoolPlace;
   /** Float32 agents × numbers. */
@@ -64,7 +64,9 @@ export function computeOn(
   return host.work("compute", { kernel, shape, seed: 0, inputs, resident: {} }, timeoutMs, { signal });
 }
 
-/** Brings a pool to a device, or beside it, within its floors. Throws `out-of-memory` where it fits nowhere. */
+/**
+ * Brings a pool to a device, or to the host beside it, within its floors. Throws `out-of-memory` where it fits nowhere.
+ */
 export async function usePool(
   pool: PooledAgents,
   device: FleetDevice,
@@ -102,7 +104,7 @@ export async function usePool(
   };
 }
 
-/** Of what is kept on a device between dispatches; null where it keeps nothing. */
+/** Room for data that a device keeps between dispatches; null where it keeps nothing. */
 async function readGpuRoom(
   residency: Pick<WorkloadContext["residency"], "report">,
   deviceKey: string,
@@ -110,7 +112,7 @@ async function readGpuRoom(
   const { tiers } = await residency.report();
   const tier = tiers.find((each) => each.tier === "gpu" && each.deviceKey === deviceKey);
   if (tier === undefined || tier.capacityBytes === null) return null;
-  // What is not in use gives way to what is.
+  // Unused data gives way to data in use.
   return { freeBytes: tier.capacityBytes - tier.pinnedBytes, capacityBytes: tier.capacityBytes };
 }
 

@@ -20,12 +20,12 @@ import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
 import { writePolicyFile } from "./write-policy-file.ts";
 
-/** By how much of the time that has passed the next progress comes later. */
+/** Interval to the next progress, as a share of the time that has passed. */
 const SHARE = 0.005;
 
 /**
- * Passes on progress ever more seldom, for work that may take a day: every progress is kept, and of a training all
- * together are its curve. It comes to some 200 for each e-fold of time. What ends the work is passed on.
+ * Passes on progress at growing intervals, for work that may last a day: some 200 for each e-fold of time.
+ * Every progress is kept, and those of a training together are its curve. The end of the work is always passed on.
  */
 export function thinProgress(
   onProgress: (progress: JobProgress) => void,
@@ -41,15 +41,17 @@ export function thinProgress(
   };
 }
 
-/** Takes values that are to be sent, as they come. */
+/** Sender of a stream's latest value. */
 interface LatestSender<Value> {
-  /** Returns at once; a value that has not begun to be sent when the next one comes is dropped. */
+  /** Returns at once; a value not yet being sent when the next one arrives is dropped. */
   offer(value: Value): void;
-  /** Once nothing is under way or waits. */
+  /** Resolves once nothing is being sent or waiting. */
   settle(): Promise<void>;
 }
 
-/** Sends the latest of what is offered, one at a time. What cannot be sent is told and left: a later value may pass. */
+/**
+ * Sends the latest offered value, one at a time. A failure is reported and dropped, since a later value may succeed.
+ */
 export function sendLatest<Value>(
   send: (value: Value) => Promise<unknown>,
   onFailure: (error: unknown) => void,
@@ -73,13 +75,13 @@ export function sendLatest<Value>(
   };
 }
 
-/** What a training may take beyond its own time: a generation that began in it, and the last evaluation. */
+/** Extra time of a training: for the generation that began in its own time, and the last evaluation. */
 const GRACE_MS = 300_000;
 
 /**
- * Trains a policy in a device process of its own, from the checkpoint that an earlier attempt left, where there is one.
- * The best policy is left as an ONNX file. A process that dies is followed by another, as long as each leaves a newer
- * checkpoint.
+ * Trains a policy in a device process of its own, from an earlier attempt's checkpoint where there is one.
+ * The best policy is stored as an ONNX file.
+ * A process that dies is replaced, as long as each leaves a newer checkpoint.
  */
 export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
   const { fleet, backends, otherJobs, artifacts, residency, signal } = context;
@@ -132,7 +134,7 @@ function planOf(spec: TrainingSpec, { scores }: EnvironmentSpec): TrainingPlan {
   return { generations, episodes, ...stop, evaluation, seed, checkpointMs, solvedAt, budgetMs: timeoutMs };
 }
 
-/** A checkpoint that can be gone on from: one of the same environment. Another is as good as none. */
+/** Checkpoint of the same environment, from which training can resume; any other counts as none. */
 function usableCheckpoint(
   file: Uint8Array<ArrayBuffer> | null,
   digest: string | null,
@@ -180,7 +182,7 @@ async function trainToEnd(
   }
 }
 
-/** What the job leaves: the best policy, where it has a file, and what the algorithm has beside it. */
+/** Stores the job's files: the best policy, where it has a file, and the algorithm's own. */
 async function leaveFiles(
   { network }: TrainingSpec,
   environment: EnvironmentSpec,
@@ -194,7 +196,9 @@ async function leaveFiles(
   return left;
 }
 
-/** Of the whole training: judging, moving the population and all else are in its time, and not in its steps. */
+/**
+ * Throughput of the whole training: its time includes judging, moving the population and all else; its steps do not.
+ */
 function throughputOf({ state, parameters, backend }: TrainOutcome, { algorithm }: TrainingSpec) {
   const { steps, evaluations, elapsedMs: durationMs } = state;
   const perSecond = (count: number) => (durationMs > 0 ? (count / durationMs) * 1_000 : 0);

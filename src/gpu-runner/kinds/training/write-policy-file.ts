@@ -17,8 +17,9 @@ interface Connection {
 }
 
 /**
- * A graph as dense layers: each computes the hidden nodes that need no more than what is there, and passes that on with
- * them; the last computes the outputs. The bias and the slope of the sigmoid are in biases and weights.
+ * Graph as dense layers.
+ * Each computes the hidden nodes whose inputs are ready and passes those inputs on; the last computes the outputs.
+ * The sigmoid's bias and slope are folded into biases and weights.
  */
 function unrollGraph(
   environment: Pick<RolloutEnvironment, "observationSize" | "action">,
@@ -27,7 +28,7 @@ function unrollGraph(
   const { bias, firstOutput, firstHidden } = layOutGraph(environment);
   const connections = readConnections(row);
   const depths = new Map<number, number>();
-  // A node stands behind all that it takes from.
+  // A node is deeper than all of its inputs.
   for (const { source, target } of connections)
     depths.set(target, Math.max(depths.get(target) ?? 1, (depths.get(source) ?? 0) + 1));
   const hidden = [...depths].filter(([node]) => node >= firstHidden);
@@ -67,13 +68,13 @@ function sumInto(
   return { inputs: known.length, outputs: targets.length, weights, bias: biases, activation: "sigmoid" };
 }
 
-/** What a policy is written for. */
+/** Environment that a policy is written for. */
 type PolicyPlace = Pick<EnvironmentSpec, "name" | "observationSize" | "action">;
 
 /**
- * A policy as an ONNX file: `observation` [batch, numbers] becomes `logits`, of which the largest is the action, or in
- * an environment of continuous actions `action` itself, spread over its bounds. Null where a network of this kind has
- * no such file.
+ * Policy as an ONNX file; null where a network of this kind has no such file.
+ * `observation` [batch, numbers] becomes `logits`, whose largest is the action.
+ * With continuous actions it becomes `action` itself, scaled to its bounds.
  */
 export function writePolicyFile(
   environment: PolicyPlace,
@@ -98,7 +99,7 @@ function readLayers(environment: PolicyPlace, network: LayeredNetwork, row: Floa
   }));
 }
 
-/** base + spread · x of each number, as a layer. */
+/** Layer that computes base + spread · x for each number. */
 function scale(size: number, base: number, spread: number): DenseLayer {
   const weights = new Float32Array(size * size);
   for (let index = 0; index < size; index++) weights[index * (size + 1)] = spread;

@@ -58,21 +58,21 @@ function toThree(value: number): string {
   return value.toLocaleString("en", value >= 1_000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }
 
-/** What was found of one thing that is required, under one scenario and path. */
+/** Evidence for one requirement, under one scenario and path. */
 export interface Evidence {
   readonly metric: RequiredMetric;
   /** Null where it belongs to no scenario. */
   readonly scenario: ScenarioKind | null;
   readonly path: LoadPath | null;
-  /** Null where there is no value: `found` says why. */
+  /** Null without a value: `found` gives the reason. */
   readonly measured: number | null;
-  /** Between which bounds the true value lies, each with a confidence of 0.99; null where nothing bounds it. */
+  /** Bounds of the true value, each with a confidence of 0.99; null where nothing bounds it. */
   readonly low: number | null;
   readonly high: number | null;
   /** Whether the value is known to be less than `high`, not just at most as much. */
   readonly isBelowHigh?: boolean;
-  /** A sentence that says what was found, without its full stop. */
+  /** Sentence that describes the finding, without its full stop. */
   readonly found: string;
-  /** What would tell whether a bound is kept, where this does not. */
+  /** Further evidence needed to decide on a bound. */
   readonly wanted: (bound: number) => string;
 }

@@ -15,13 +15,13 @@ import {
   namePercentile,
 } from "./describe-measure.ts";
 
-/** What was measured, before it is judged. */
+/** Measurements before they are judged. */
 export type MeasuredValidation = Omit<ValidationResult, "verdict" | "verdicts">;
 
-/** Of a latency whose percentile is not named. */
+/** Percentile of a latency requirement that names none. */
 export const DEFAULT_PERCENTILE = 0.99;
 
-/** Everything that a requirement is about, one piece of evidence a scenario and path; one that is empty where there is nothing. */
+/** Evidence for a requirement, one piece per scenario and path; a single empty piece where there is none. */
 export function gatherEvidence(requirement: Requirement, measured: MeasuredValidation): Evidence[] {
   const { metric } = requirement;
   switch (metric) {
@@ -46,7 +46,7 @@ export function gatherEvidence(requirement: Requirement, measured: MeasuredValid
   }
 }
 
-/** The one query of an offline scenario is as long as it was made. */
+/** The latency of an offline scenario's one query only reflects its chosen size. */
 const isLatencyOf = ({ scenario }: ScenarioResult) => scenario.kind !== "offline";
 
 function ofScenarios(
@@ -76,7 +76,7 @@ function nothing(what: string, why: string): Finding {
   return { measured: null, low: null, high: null, found, wanted: () => "It has to be measured first" };
 }
 
-/** What is one number, without chance. */
+/** Evidence from one exact number, without sampling error. */
 function valueOf(metric: Requirement["metric"], value: number | null, why: string): Evidence {
   const place = { metric, scenario: null, path: null };
   if (value === null) return { ...nothing(nameMetric(metric), why), ...place };
@@ -97,11 +97,11 @@ function latencyOf(result: ScenarioResult, percentile: number): Finding {
   if (errors === 0) return nothing(name, queries === 0 ? "no query was sent in time" : "it was not asked for");
   const { low } = binomialInterval(errors, queries, STOPPING_CONFIDENCE);
   const found = `There is no ${name}: ${errors} of ${describeCount(queries, "query", "queries")} failed`;
-  // Where more fail than may be over, the percentile is beyond any bound.
+  // Where more queries fail than may be over, the percentile is beyond any bound.
   return { measured: null, low: low > 1 - percentile ? Number.POSITIVE_INFINITY : null, high: null, found, wanted };
 }
 
-/** How many queries would tell, if as large a share of them stays over the bound. */
+/** Number of queries needed for a decision, if the same share of them stays over the bound. */
 function wantQueries({ queries, errors, latencyMs }: ScenarioResult, percentile: number, bound: number): string {
   const slow = latencyMs === null ? 0 : countAbove(latencyMs.sketch, bound);
   const share = (slow + errors) / Math.max(1, queries);
@@ -142,7 +142,7 @@ function throughputOf(result: ScenarioResult): Finding {
     return { measured: samplesPerS, low: samplesPerS, high: samplesPerS, found, wanted };
   const answered = queries - errors;
   if (answered < 2) return { measured: samplesPerS, low: null, high: null, found, wanted };
-  // One query after the other: the throughput is as sure as the mean of their times, by Student's t.
+  // One query follows the other, so the throughput's interval is that of their mean time, by Student's t.
   const deviate = studentTQuantile(STOPPING_CONFIDENCE, answered - 1);
   const reach = (deviate * latencyMs.standardDeviation) / (latencyMs.mean * Math.sqrt(answered));
   return {
@@ -154,7 +154,7 @@ function throughputOf(result: ScenarioResult): Finding {
   };
 }
 
-/** The highest rate that held, and the lowest above it that surely did not. */
+/** The highest rate that held, and the lowest above it that significantly failed. */
 function highestRateOf({ scenario }: ScenarioResult, server: NonNullable<ScenarioResult["server"]>): Finding {
   const { highestRatePerS, boundMs, curve } = server;
   const percentile = "percentile" in scenario ? scenario.percentile : DEFAULT_PERCENTILE;
@@ -176,7 +176,7 @@ function highestRateOf({ scenario }: ScenarioResult, server: NonNullable<Scenari
   };
 }
 
-/** Whether so few queries under latency are no chance where the percentile is held. */
+/** Whether the number of queries under latency is significantly too small for the percentile. */
 function isSurelyOver({ queries, overLatency }: RateTrial, percentile: number): boolean {
   return binomialCdf(queries - overLatency, queries, percentile) < 1 - STOPPING_CONFIDENCE;
 }

@@ -7,9 +7,10 @@ import { gatherEvidence, type MeasuredValidation } from "./gather-evidence.ts";
 import type { ScenarioRun } from "./run-scenario.ts";
 
 /**
- * Judges what was measured by what is required: one verdict a requirement, scenario and path that it is about. What is
- * sampled passes only where the bound of its interval on the far side is within what is required, and fails only where
- * the near one is beyond, each with a confidence of 0.99. What was not measured is insufficient.
+ * Judges measurements by the requirements: one verdict per requirement, scenario and path.
+ * A sampled value passes only if the far bound of its interval meets the requirement, and fails only if the near bound
+ * misses it.
+ * Each bound has a confidence of 0.99. Missing measurements are insufficient.
  */
 export function judgeRequirements(
   requirements: readonly Requirement[],
@@ -64,7 +65,7 @@ function explain(evidence: Evidence, outcome: Verdict["outcome"], bound: number,
 }
 
 function describeInterval({ metric, low, high, measured, isBelowHigh = false }: Evidence): string {
-  // One number without chance, or a rate whose bounds were told already.
+  // One exact number, or a rate whose bounds are already in the text.
   if (measured === null || isBelowHigh || (low === measured && high === measured)) return "";
   const least = low === null ? null : `at least ${describeMeasure(metric, low)}`;
   const most = high === null ? null : `at most ${describeMeasure(metric, high)}`;
@@ -77,10 +78,10 @@ function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;
 }
 
-/** What was measured beside the scenarios. */
+/** Measurements beside the scenarios. */
 type Beside = Omit<ValidationResult, "kind" | "subject" | "modelVersionId" | "scenarios" | "verdict" | "verdicts">;
 
-/** Judges what was measured, with the latencies of every query that was answered beside it. */
+/** Judges the measurements, and stores the latencies of every answered query beside the result. */
 export function concludeValidation(spec: ValidationSpec, runs: readonly ScenarioRun[], beside: Beside): WorkloadResult {
   const { subject, modelVersionId = null, requirements } = spec;
   const scenarios = runs.map(({ result }) => result);
@@ -97,7 +98,7 @@ export function concludeValidation(spec: ValidationSpec, runs: readonly Scenario
   };
 }
 
-/** To a tenth of a microsecond, so that there is room for more of them. */
+/** Rounded to a tenth of a microsecond, so that more of them fit. */
 function roundMs(ms: number): number {
   return Math.round(ms * 1e4) / 1e4;
 }

@@ -1,4 +1,4 @@
-/** Entry of the thread that waits for a load: it sleeps until the moment that it is told, and then tells it back. */
+/** Entry of a load's timer thread: it sleeps until the moment that it receives, and then sends it back. */
 import { parentPort } from "node:worker_threads";
 import { readMonotonicMs } from "./open-load-clock.ts";
 

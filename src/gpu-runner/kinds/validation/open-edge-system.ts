@@ -9,31 +9,32 @@ import type { StoredCredential } from "../../link/registration.ts";
 import { createGate, type QueryWishes, type SystemUnderTest } from "./system-under-test.ts";
 import type { SeededRows } from "./seeded-rows.ts";
 
-/** A placement of this runner, and what it is asked with. */
+/** Placement of this runner, and the requests for it. */
 export interface EdgePlace {
-  /** As requests name it. */
+  /** Model name in requests. */
   readonly model: string;
   readonly placementId: string;
   readonly inputs: SeededRows;
-  /** Rows of one request of a query that has several. */
+  /** Rows of one request, for a query of several. */
   readonly rows: number;
-  /** Requests that may be in flight. */
+  /** Most requests in flight. */
   readonly maxInFlight: number | null;
 }
 
-/** The way of a request from this machine through the edge and back to it. */
+/** Request path from this machine through the edge and back. */
 export interface EdgeSystem {
-  /** As `ModelSystem` has it. */
+  /** See `ModelSystem`. */
   within(budgetMs: number, wishes?: QueryWishes): SystemUnderTest;
   close(): void;
 }
 
-/** The edge answers at the end of the budget at the latest; what is between it and here may not. */
+/** Extra wait for the answer: the edge keeps the budget, but the connection to it may not. */
 const GRACE_MS = 5_000;
 
 /**
- * Puts load on a placement of this runner the way that requests come: HTTP with kept-alive connections to the edge,
- * which sends each over the link to this runner and its answer back.
+ * Puts load on a placement of this runner the way that requests come.
+ * HTTP with kept-alive connections reaches the edge, which sends each request over the link to this runner and its
+ * answer back.
  */
 export function openEdgeSystem(
   { edgeUrl, credential }: Pick<StoredCredential, "edgeUrl" | "credential">,
@@ -45,7 +46,7 @@ export function openEdgeSystem(
   const request = isSecure ? requestHttps : requestHttp;
   const headers = { authorization: `Bearer ${credential}`, "content-type": FRAME_MEDIA_TYPE, accept: FRAME_MEDIA_TYPE };
 
-  /** Resolves with the last byte of an answer. */
+  /** Resolves at the last byte of an answer. */
   const post = (frame: Uint8Array, timeoutMs: number) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const fail = (error: Error) =>
@@ -77,7 +78,7 @@ export function openEdgeSystem(
   };
 }
 
-/** What the edge says, or something before it. */
+/** Problem from the edge, or from a server in front of it. */
 function problemOf(status: number, text: string): ProblemError {
   return parseProblem(text) ?? new ProblemError("backend-failed", `The edge answered ${status}.`);
 }

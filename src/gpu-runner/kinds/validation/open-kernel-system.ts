@@ -9,7 +9,7 @@ import type { SystemUnderTest } from "./system-under-test.ts";
 
 export type KernelSubject = Extract<JobSubject, { kind: "kernel" }>;
 
-/** A kernel that is open on a device, and what it was found to be there. A sample is one dispatch at the subject's shape. */
+/** Kernel open on a device, with its measured start. A sample is one dispatch at the subject's shape. */
 export interface KernelSystem extends SystemUnderTest {
   readonly deviceKey: string;
   readonly variant: string;
@@ -18,20 +18,21 @@ export interface KernelSystem extends SystemUnderTest {
   readonly startup: { readonly loadMs: number; readonly firstAnswerMs: number };
   /** Bytes of the buffers that it holds on the device. */
   readonly gpuBytes: number;
-  /** What was mended while it was opened. */
+  /** Faults recovered while it was opened. */
   readonly faults: readonly Fault[];
   close(): Promise<void>;
 }
 
-/** Dispatches of one submission: what is in one cannot be interrupted. */
+/** Dispatches of one submission, which cannot be interrupted. */
 const DISPATCHES = 16;
-/** The same inputs in every validation: a kernel's time may depend on them. */
+/** Constant seed of the inputs in every validation: a kernel's time may depend on them. */
 const INPUT_SEED = 1;
 
 /**
- * Opens a kernel as a subject of load on a device, where null takes the one that is likely to be free first; tuned,
- * where that is known and no variant is named. Throws ProblemError where it cannot be opened, and where its output is
- * not the reference's. Its queries wait for each other, and for other work on the device.
+ * Opens a kernel as a subject of load; a device of null means the one that is likely to be free first.
+ * It runs tuned where a tuning is known and no variant is named.
+ * Throws ProblemError where it cannot be opened, and where its output differs from the reference's.
+ * Its queries wait for each other, and for other work on the device.
  */
 export async function openKernelSystem(
   { fleet, tunings, signal, onProgress }: Pick<WorkloadContext, "fleet" | "tunings" | "signal" | "onProgress">,

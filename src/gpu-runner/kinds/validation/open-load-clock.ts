@@ -4,8 +4,9 @@ import { Worker } from "node:worker_threads";
 import type { LoadClock } from "./system-under-test.ts";
 
 /**
- * The machine's monotonic clock in milliseconds, the same in every thread. `performance.now` counts from the start of
- * its thread, and the wall times of two starts do not tell how far they are apart: that clock may have been set between.
+ * Machine's monotonic clock in milliseconds, the same in every thread.
+ * `performance.now` counts from the start of its thread.
+ * Wall times of two starts do not give their distance, since that clock may have been set between.
  */
 export function readMonotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -13,7 +14,7 @@ export function readMonotonicMs(): number {
 
 const TIMER = new URL("load-timer.ts", import.meta.url);
 
-/** Timers are late by a millisecond and more: they sleep up to here, the thread the rest. */
+/** Timers are late by a millisecond or more: they sleep up to this distance, and the thread sleeps the rest. */
 const TIMER_UNTIL_MS = 10;
 
 /** The monotonic clock of this process, with a thread that waits for it. */
@@ -22,8 +23,8 @@ export interface OpenLoadClock extends LoadClock {
 }
 
 /**
- * Opens the clock of a load. What is short is slept by a thread of its own: turning round in the event loop until an
- * arrival is due would take a core from what is measured.
+ * Opens the clock of a load.
+ * Short waits sleep in a thread of their own: polling the event loop would use a core of the measured system.
  */
 export async function openLoadClock(): Promise<OpenLoadClock> {
   const timer = new Worker(TIMER);

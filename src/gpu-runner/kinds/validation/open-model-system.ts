@@ -13,7 +13,7 @@ import type { WorkloadContext } from "../kind.ts";
 import { createGate, type QueryWishes, type SystemUnderTest } from "./system-under-test.ts";
 import { SeededRows } from "./seeded-rows.ts";
 
-/** What is put under load, where, and how it is served. */
+/** Model under load, its device and its configuration. */
 export interface ModelPlace {
   readonly device: FleetDevice;
   readonly model: PlacedModel;
@@ -22,20 +22,20 @@ export interface ModelPlace {
 }
 
 export interface ModelLoad {
-  /** Of the inputs. */
+  /** Seed of the inputs. */
   readonly seed: number;
-  /** Samples of the largest query that is to come. */
+  /** Samples of the largest query to come. */
   readonly largestQuery: number;
 }
 
-/** A model that is loaded, asked as requests ask it, and found to answer right. */
+/** Loaded model with proven answers, queried as by requests. */
 export interface ModelSystem {
   readonly inputs: SeededRows;
-  /** Rows of one request of a query that has several. */
+  /** Rows of one request, for a query of several. */
   readonly rows: number;
-  /** The system as requests with such a budget find it. */
+  /** System as seen by requests with this budget. */
   within(budgetMs: number, wishes?: QueryWishes): SystemUnderTest;
-  /** Milliseconds that a start takes from nothing loaded, in a process of its own. */
+  /** Milliseconds of a start with nothing loaded, in a process of its own. */
   measureStart(timeoutMs: number): Promise<{ loadMs: number; firstAnswerMs: number }>;
   close(): Promise<void>;
 }
@@ -43,14 +43,15 @@ export interface ModelSystem {
 type Context = Pick<WorkloadContext, "fleet" | "models" | "signal" | "onProgress">;
 type Ask = (tensors: readonly Tensor[], wishes?: { budgetMs: number; confidence: number }) => Promise<Tensor[]>;
 
-/** Answers that are compared before anything is timed. */
+/** Answers compared before anything is timed. */
 const COMPARED = 8;
-/** Of each batch size, where it is to be found out which is worth it. */
+/** Samples of each batch size while searching for the best one. */
 const SWEEP = { iterations: 16, stepMs: 100 } as const;
 
 /**
- * Loads a model as its place is served and proves what it answers by the CPU provider, alone and in company. Queries
- * go through the device's queue. Until it is closed it stays loaded. Throws `backend-failed` where it answers wrong.
+ * Loads a model as its place is served and compares its answers with the CPU provider's, alone and in batches.
+ * Queries go through the device's queue, and the model stays loaded until it is closed.
+ * Throws `backend-failed` where it answers wrongly.
  */
 export async function openModelSystem(
   place: ModelPlace,
@@ -86,7 +87,7 @@ export async function openModelSystem(
       },
       measureStart: (timeoutMs) => device.host.measureStart(modelKey, inputs.take(1), { timeoutMs, signal }),
       close: async () => {
-        // What a load left in the queue would be in the way of the next one.
+        // Requests left in the queue would delay the next load.
         for (const requestId of underWay) device.server.cancel(requestId);
         await release();
       },
@@ -97,7 +98,7 @@ export async function openModelSystem(
   }
 }
 
-/** Asks the device's queue, as a request that came to the runner does; `underWay` has the requests without an answer. */
+/** Queries the device's queue as a request to the runner does; `underWay` has the unanswered requests. */
 function askQueue(
   { device, model, variant, configuration }: ModelPlace,
   joins: boolean,
@@ -117,7 +118,7 @@ function askQueue(
   };
 }
 
-/** Asks what the CPU provider was asked, in requests of so many rows. */
+/** Compares answers with the CPU provider's, in requests of this many rows. */
 async function compare(
   { device, variant }: ModelPlace,
   inputs: SeededRows,
@@ -141,7 +142,7 @@ async function compare(
   );
 }
 
-/** The rows of a request that are worth it: those of the largest batch that answers more rows a second than smaller ones. */
+/** Rows of a request: those of the largest batch that answers more rows a second than smaller ones. */
 async function findRows(most: number, inputs: SeededRows, ask: Ask, signal: AbortSignal): Promise<number> {
   if (most === 1) return 1;
   const steps = await sweepBatches({

@@ -4,16 +4,17 @@ import { type ProblemCode, toProblem } from "../../../protocol/wire/problem.ts";
 import { percentileInterval } from "../../../stats/distribution/intervals.ts";
 import { nearestRank } from "../../../stats/distribution/summary.ts";
 
-/** Percentiles that every result tells. */
+/** Percentiles in every result. */
 const USUAL = [0.5, 0.9, 0.95, 0.99, 0.999];
 
-/** Of each bound of an interval, as MLPerf's early stopping has it; of both together, it is 0.98. */
+/** Confidence of each bound of an interval, as in MLPerf's early stopping; of both together it is 0.98. */
 const SIDE_CONFIDENCE = 0.99;
 const CONFIDENCE = 0.98;
 
 /**
- * The usual percentiles and those that are asked for, with their intervals, by percentile. Latencies of queries that
- * failed are Infinity: a percentile that is one of them is left out, an interval that reaches them is open.
+ * The usual and the requested percentiles with their intervals, in ascending order.
+ * Latencies of failed queries are Infinity: a percentile that is one of them is left out, an interval that reaches them
+ * is open.
  */
 export function measurePercentiles(latenciesMs: Float64Array, wanted: readonly number[]): MeasuredPercentile[] {
   const sorted = latenciesMs.toSorted();
@@ -33,9 +34,9 @@ function at(sorted: Float64Array, place: number | null): number | null {
   return ms !== undefined && Number.isFinite(ms) ? ms : null;
 }
 
-/** What became of the queries of one load. */
+/** Outcome of the queries of one load. */
 export interface LoggedQueries {
-  /** In milliseconds, in the order of scheduled arrival; Infinity where there was no answer. */
+  /** Latencies in milliseconds, in the order of scheduled arrival; Infinity where there was no answer. */
   readonly latenciesMs: Float64Array;
   readonly errorCodes: Readonly<Record<string, number>>;
   readonly errors: number;
@@ -43,11 +44,11 @@ export interface LoggedQueries {
   readonly durationMs: number;
 }
 
-/** The queries of one load as they come and go. What is told after `close` came too late and is not counted. */
+/** Log of the queries of one load. Outcomes after `close` are too late and not counted. */
 export class QueryLog {
   readonly #startMs: number;
   readonly #latenciesMs: number[] = [];
-  /** When each query that is under way was due, by its place; the oldest first. */
+  /** Due time of each query under way by its index, the oldest first. */
   readonly #underWay = new Map<number, number>();
   readonly #errorCodes = new Map<ProblemCode, number>();
   #lastMs: number;
@@ -66,7 +67,7 @@ export class QueryLog {
     return this.#underWay.size;
   }
 
-  /** Notes a query that is due at `dueMs`, and does what asks it; resolves when it has its answer or error. */
+  /** Logs a query due at `dueMs` and sends it with `ask`; resolves at its answer or error. */
   async follow(dueMs: number, clock: { now(): number }, ask: () => Promise<void>): Promise<"answered" | "failed"> {
     const place = this.#latenciesMs.push(Number.POSITIVE_INFINITY) - 1;
     this.#underWay.set(place, dueMs);
@@ -85,7 +86,7 @@ export class QueryLog {
     return outcome;
   }
 
-  /** Queries that are under way for longer than `boundMs` already. */
+  /** Number of queries under way for longer than `boundMs` already. */
   countOverdue(nowMs: number, boundMs: number): number {
     let overdue = 0;
     for (const dueMs of this.#underWay.values()) {
@@ -95,7 +96,7 @@ export class QueryLog {
     return overdue;
   }
 
-  /** What was logged; queries that are still under way have run out of time. */
+  /** Closes the log; queries still under way have run out of time. */
   close(nowMs: number): LoggedQueries {
     this.#isClosed = true;
     if (this.#underWay.size > 0) this.#lastMs = nowMs;

@@ -4,7 +4,7 @@ import { drawPoissonArrivals } from "../../../stats/random/draws.ts";
 import { type LoadOptions, type SystemUnderTest, untilDeadline } from "./system-under-test.ts";
 import { type LoggedQueries, QueryLog } from "./query-log.ts";
 
-/** What a rate has to keep, and for how long. */
+/** Requirements of a rate, and the length of its run. */
 export interface RatePlan {
   readonly ratePerS: number;
   readonly percentile: number;
@@ -17,20 +17,21 @@ export interface RateRun extends LoggedQueries {
   readonly ratePerS: number;
   /** Queries over the bound, those without an answer among them. */
   readonly overLatency: number;
-  /** It went its whole length, with enough queries for so many over latency by early stopping. */
+  /** True after a full run with few enough queries over latency by early stopping. */
   readonly holds: boolean;
   /** Whether queries were still under way at the deadline. */
   readonly ranOut: boolean;
 }
 
-/** A run in which some queries were over goes on until it tells, but for no more than so many times its queries. */
+/** Longest extension of an undecided run with queries over latency, as a multiple of its queries. */
 const LONGEST = 3;
 
 /**
- * Sends single samples at the times of a Poisson process, whether or not those before were answered (an open loop),
- * and waits for all answers. Latency counts from the scheduled arrival, so that a slow system cannot make the load
- * lighter. It goes on beyond duration and queries while queries that were over latency want more of them by early
- * stopping. It ends early where too many are over for that, or more are under way than may be: that rate is lost.
+ * Sends single samples at the times of a Poisson process, without waiting for earlier answers (an open loop).
+ * Latency counts from the scheduled arrival, so that a slow system cannot make the load lighter.
+ * The run is extended while queries over latency require more queries by early stopping.
+ * It ends early, and the rate is lost, where too many are over for that, or more are under way than allowed.
+ * All answers are awaited at the end.
  */
 export async function runAtRate(system: SystemUnderTest, plan: RatePlan, options: LoadOptions): Promise<RateRun> {
   const { ratePerS, percentile, boundMs, minDurationMs } = plan;
@@ -52,7 +53,7 @@ export async function runAtRate(system: SystemUnderTest, plan: RatePlan, options
   for (const arrivalMs of drawPoissonArrivals(ratePerS, seed)) {
     const need = needFor(over + log.countOverdue(clock.now(), boundMs));
     isLost = need > most || log.outstanding >= LIMITS.outstandingQueries;
-    // Where fewer queries were asked for than can tell anything, more are not sent.
+    // Where fewer queries were requested than a decision needs, no more are sent.
     const wanted = planned < least ? plan.minQueries : Math.max(plan.minQueries, need);
     const isDone = lastArrivalMs >= minDurationMs && log.count >= wanted;
     if (isLost || isDone || log.count >= most) break;
@@ -74,7 +75,7 @@ export async function runAtRate(system: SystemUnderTest, plan: RatePlan, options
   return { ...logged, ratePerS, overLatency, holds: !isLost && isLong && isEnough, ranOut };
 }
 
-/** A function of one number that is asked for the same one again and again. */
+/** Caches the last result of a function of one number. */
 function rememberLast(compute: (value: number) => number): (value: number) => number {
   let last = Number.NaN;
   let found = Number.NaN;

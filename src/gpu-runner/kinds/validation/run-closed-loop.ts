@@ -5,29 +5,29 @@ import { askSystem, type LoadOptions, type SystemUnderTest, untilDeadline } from
 import { type LoggedQueries, QueryLog } from "./query-log.ts";
 
 export interface ClosedLoopOptions extends Omit<LoadOptions, "seed"> {
-  /** Callers, each of whom asks again as soon as it is answered. */
+  /** Number of callers; each asks again as soon as it is answered. */
   readonly concurrency: number;
   readonly samplesPerQuery: number;
   readonly minDurationMs: number;
   readonly minQueries: number;
-  /** Of the progress; absent: `load`. */
+  /** Phase of the progress; `load` where absent. */
   readonly phase?: string;
 }
 
 export interface ClosedLoopRun extends LoggedQueries {
   readonly queries: number;
-  /** Of the queries that were answered; null where none was. */
+  /** Latency of the answered queries; null without any. */
   readonly latencyMs: Distribution | null;
-  /** Samples that were answered, a second. */
+  /** Answered samples a second. */
   readonly samplesPerS: number;
 }
 
-/** A caller that was refused waits so long: a system that refuses at once must not be asked without end. */
+/** Pause of a caller after an error, so that a system that refuses at once is not asked endlessly. */
 const PAUSE_AFTER_ERROR_MS = 1;
 
 /**
- * Keeps so many queries in flight until duration and queries are both reached, the deadline comes, or there were as
- * many queries as a scenario may have.
+ * Keeps `concurrency` queries in flight.
+ * It ends when duration and queries are both reached, at the deadline, or at a scenario's most queries.
  */
 export async function runClosedLoop(system: SystemUnderTest, options: ClosedLoopOptions): Promise<ClosedLoopRun> {
   const { clock, signal, deadlineMs, minDurationMs, minQueries, samplesPerQuery, onProgress } = options;
@@ -57,7 +57,7 @@ export async function runClosedLoop(system: SystemUnderTest, options: ClosedLoop
   };
 }
 
-/** 0 where no time passed. */
+/** Rate per second; 0 where no time passed. */
 export function perSecond(count: number, durationMs: number): number {
   return durationMs > 0 ? (1e3 * count) / durationMs : 0;
 }

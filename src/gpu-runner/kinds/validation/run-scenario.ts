@@ -10,7 +10,7 @@ import { askSystem, type LoadOptions, type SystemUnderTest, untilDeadline, warmU
 
 type Stream = Extract<Scenario, { kind: "singleStream" | "multiStream" }>;
 
-/** Single and multi stream: the next query on completion of the last, of one sample or of several. */
+/** Single and multi stream: the next query of one or several samples follows on completion of the last. */
 async function runStream(
   scenario: Stream,
   system: SystemUnderTest,
@@ -41,7 +41,7 @@ async function runStream(
       overLatency: Math.max(0, mostOverLatency(percentile, queries)),
       minQueries: leastQueries(percentile, 1),
       enough: estimateMs !== null,
-      // Infinity where so many queries failed.
+      // Infinity where too many queries failed.
       estimateMs: Number.isFinite(estimateMs) ? estimateMs : null,
     },
     samplesPerS: run.samplesPerS,
@@ -50,23 +50,23 @@ async function runStream(
 }
 
 export interface ScenarioOptions extends LoadOptions {
-  /** Percentiles that are wanted beside p50, p90, p95, p99, p99.9 and the scenario's own. */
+  /** Extra percentiles beside p50, p90, p95, p99, p99.9 and the scenario's own. */
   readonly percentiles: readonly number[];
 }
 
-/** A scenario's result, and the latencies that it tells of. */
+/** Result of a scenario with its latencies. */
 export interface ScenarioRun {
   readonly result: ScenarioResult;
-  /** In milliseconds from the scheduled arrival, in the order of arrival; Infinity where there was an error. */
+  /** Latencies in milliseconds from the scheduled arrival, in that order; Infinity for an error. */
   readonly latenciesMs: Float64Array;
 }
 
-/** What the driver of a scenario found. */
+/** Measurement by a scenario's driver. */
 export type MeasuredScenario = Omit<ScenarioResult, "scenario" | "path"> & Pick<ScenarioRun, "latenciesMs">;
 
 /**
- * Puts a system under one scenario: first a warm-up that is not counted, then the load, to its end or the deadline.
- * A query without an answer is an error and counts as over latency. Throws the signal's reason where it is aborted.
+ * Runs one scenario on a system: a warm-up that is not counted, then the load, to its end or the deadline.
+ * A query without an answer is an error and counts as over latency. Throws the signal's reason when aborted.
  */
 export async function runScenario(
   scenario: Scenario,
@@ -90,7 +90,7 @@ function drive(scenario: Scenario, system: SystemUnderTest, options: ScenarioOpt
   }
 }
 
-/** Offline: one query of all samples, in parts as large as the system takes them. */
+/** Offline: one query of all samples, in parts as large as the system accepts. */
 async function runOffline(
   scenario: Extract<Scenario, { kind: "offline" }>,
   system: SystemUnderTest,
@@ -131,7 +131,7 @@ async function runOffline(
   };
 }
 
-/** As many as take so long, where parts take as long as in the warm-up: they overlap later, so it may be over sooner. */
+/** Expected samples within a duration at the warm-up's speed; overlapping parts may finish sooner. */
 function expectSamples(durationMs: number, partMs: number | null, partSamples: number): number {
   const parts = partMs === null || partMs === 0 ? 1 : Math.ceil(durationMs / partMs);
   return Math.min(LIMITS.scenarioQueries, parts * partSamples);

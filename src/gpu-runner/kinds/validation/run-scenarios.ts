@@ -8,14 +8,14 @@ import { runScenario, type ScenarioRun } from "./run-scenario.ts";
 import { isSearch, shareTime } from "./run-length.ts";
 import type { SystemUnderTest } from "./system-under-test.ts";
 
-/** Makes a system ready for a scenario on a path. */
+/** Prepares a system for a scenario on a path. */
 export type SystemFor = (scenario: Scenario, path: LoadPath) => Promise<SystemUnderTest>;
 
 type Asked = Pick<ValidationSpec, "scenarios" | "paths" | "requirements" | "seed" | "timeoutMs">;
 
 /**
- * Every scenario on every path, one after the other, by `endMs` of the monotonic clock. Throws `backend-failed` where
- * one has not its full length by then: half of a scenario is no result.
+ * Runs every scenario on every path, one after the other, by `endMs` of the monotonic clock.
+ * Throws `backend-failed` where one lacks its full length by then: half of a scenario is no result.
  */
 export async function runScenarios(
   { scenarios, paths, requirements, seed, timeoutMs }: Asked,

@@ -14,24 +14,24 @@ import { type SystemUnderTest, warmUp } from "./system-under-test.ts";
 
 type Server = Extract<Scenario, { kind: "server" }>;
 
-/** The search is over where rates that hold and fail are so close. */
+/** Relative distance of holding and failing rates at which the search ends. */
 const RELATIVE_WIDTH = 0.05;
-/** The first rate is this share of what the system does one by one: batches may do more, jitter less. */
+/** The first rate as a share of the one-by-one speed: batches may raise capacity, jitter lower it. */
 const START_SHARE = 0.5;
-/** The lowest rate that is tried, as a share of the first: there hardly a query waits for another. */
+/** The lowest rate as a share of the first: there hardly a query waits for another. */
 const LEAST_SHARE = 1 / 16;
-/** Of the time that is left, a run of the search takes this share at most, unless it was asked to be longer. */
+/** Largest share of the remaining time for a run of the search, unless a longer run was requested. */
 const RUN_SHARE = 1 / 20;
-/** Where not even the warm-up was answered. */
+/** First rate where not even the warm-up was answered. */
 const START_WITHOUT_ANSWER_PER_S = 10;
 
-/** A rate that was tried, and whether as a repetition. */
+/** Run at a rate, and whether it was a repetition. */
 interface TriedRate {
   readonly run: RateRun;
   readonly confirms: boolean;
 }
 
-/** Server: Poisson arrivals at the rate that is given, or at the highest that keeps the bound, which is searched. */
+/** Server: Poisson arrivals at the given rate, or at the highest that keeps the bound, found by search. */
 export async function runServer(
   scenario: Server,
   system: SystemUnderTest,
@@ -44,7 +44,7 @@ export async function runServer(
   const tried: TriedRate[] = [];
   const tryRate = async (ratePerS: number, confirms: boolean): Promise<RateRun> => {
     const plan = { ratePerS, percentile, boundMs, ...length };
-    // Other arrivals each time, or a repetition would repeat its luck.
+    // Arrivals differ each time, since a repetition must not repeat its luck.
     const seed = (options.seed + tried.length) % 2 ** 32;
     const run = await runAtRate(system, plan, { ...options, seed });
     tried.push({ run, confirms });
@@ -62,8 +62,9 @@ export async function runServer(
 }
 
 /**
- * An overload by the width of the search puts the first query over the bound when 1/width bounds are over: a run that
- * is shorter would not see it.
+ * Duration of a run.
+ * An overload by the search's width puts the first query over the bound only after 1/width bounds; a shorter run would
+ * miss it.
  */
 function chooseDurationMs(
   { ratePerS, boundMs, minDurationMs }: Server,
@@ -93,7 +94,7 @@ async function searchHighest(
   let step = steps.next();
   while (step.done !== true) {
     const { holds, ranOut } = await tryRate(step.value.ratePerS, step.value.confirms);
-    // What is still under way would be in the way of the next run.
+    // Queries still under way would disturb the next run.
     const leftMs = ranOut ? 0 : Math.max(0, deadlineMs - clock.now());
     step = steps.next({ holds, leftMs });
   }
@@ -141,8 +142,8 @@ function describeServer(
 }
 
 /**
- * The runs that a result tells of: the last at the highest rate that all held, without the one that it was found by
- * where others confirmed it, since that one was chosen for its luck. Where no rate holds, the run at the lowest.
+ * Runs of the result at the highest rate that held. Where others confirmed it, the run that found the rate is left out,
+ * since luck selected it. Where no rate holds, the run at the lowest.
  */
 function chooseRuns(tried: readonly TriedRate[], highestRatePerS: number | null): RateRun[] {
   const at = tried.filter(({ run }) => run.ratePerS === highestRatePerS && run.holds);

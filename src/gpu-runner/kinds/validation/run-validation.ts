@@ -49,9 +49,9 @@ async function validateKernel(
   }
 }
 
-/** For an answer that nobody is in a hurry for. */
+/** Budget of a request without urgency. */
 const PATIENT_MS = 60_000;
-/** What the edge sees before a server's load: it weighs a request of three seconds ago by half. */
+/** Calm traffic for the edge before a server's load: it halves a request's weight after three seconds. */
 const CALM_QUERIES = 128;
 const CALM_MS = 2_000;
 
@@ -86,7 +86,7 @@ async function validateModel(
       return concludeValidation(spec, runs, {
         place: { deviceKey, backend, variant, placementId, configuration },
         startup,
-        // What ONNX Runtime has on a GPU it does not tell.
+        // ONNX Runtime does not report its memory on a GPU.
         memory: { hostPeakBytes: peakBytes, hostGrownBytes: grownBytes, gpuPeakBytes: kind === "cpu" ? 0 : null },
         artifactBytes: model.variants.find(({ name }) => name === variant)?.sizeBytes ?? null,
         fidelity,
@@ -111,8 +111,9 @@ function openEdgePath(
 }
 
 /**
- * A server's requests come when they come, are worth nothing after the bound, and want to be in time as surely as its
- * percentile says; the others wait for their turn.
+ * Prepares a system for a scenario.
+ * A server's requests arrive regardless, expire at the bound, and ask for its percentile as their confidence; others
+ * wait their turn.
  */
 function prepareSystem(system: ModelSystem, edge: EdgeSystem | null): SystemFor {
   return async (scenario, path) => {
@@ -124,11 +125,11 @@ function prepareSystem(system: ModelSystem, edge: EdgeSystem | null): SystemFor 
   };
 }
 
-/** The edge predicts by what it saw lately, and that was another load: it sees requests that wait for nobody. */
+/** Calms the edge's predictions, which reflect the recent load, with requests that wait for no other. */
 async function calm(system: SystemUnderTest): Promise<void> {
   const startMs = performance.now();
   for (let query = 0; query < CALM_QUERIES && performance.now() - startMs < CALM_MS; query++) {
-    // What fails here does so again where it counts.
+    // A failure here recurs in the measured load.
     await system.query(1).catch(() => {});
   }
 }
@@ -138,12 +139,12 @@ function largestQueryOf(scenario: Scenario): number {
   return scenario.kind === "multiStream" ? scenario.samplesPerQuery : 1;
 }
 
-/** What is not over so long after its time, drivers and devices let go of. */
+/** Time after the limit in which drivers and devices must let go. */
 const GRACE_MS = 5_000;
 
 /**
- * Puts a model or kernel under the scenarios that are asked for, proved first, and judges what was measured. Throws
- * `backend-failed` where it answers wrong, and where the scenarios are not over in time.
+ * Proves a model or kernel, runs the requested scenarios on it, and judges the measurements.
+ * Throws `backend-failed` where it answers wrongly, and where the scenarios do not end in time.
  */
 export const runValidation: Workload<ValidationSpec> = async (spec, outer) => {
   const { subject, timeoutMs } = spec;

@@ -1,14 +1,14 @@
-/** A rate to try next. */
+/** Next rate to try. */
 export interface RateStep {
   readonly ratePerS: number;
   /** Whether it repeats a rate that held before. */
   readonly confirms: boolean;
 }
 
-/** What it came to. */
+/** Result of a step. */
 export interface RateReport {
   readonly holds: boolean;
-  /** What is left of the search's time; 0 ends it. */
+  /** Remaining time of the search; 0 ends it. */
   readonly leftMs: number;
 }
 
@@ -16,28 +16,32 @@ export interface RateSearch {
   readonly startRatePerS: number;
   readonly leastRatePerS: number;
   readonly mostRatePerS: number;
-  /** The search ends where the lowest rate that failed is no more than so much above the highest that held. */
+  /**
+   * Distance between the highest rate that held and the lowest that failed at which the search ends, relative to the
+   * former.
+   */
   readonly relativeWidth: number;
-  /** How often the highest rate has to hold again. */
+  /** Times that the highest rate has to hold again. */
   readonly confirmations: number;
   readonly maxTrials: number;
-  /** Time that a run at a rate is expected to take. */
+  /** Expected duration of a run at a rate. */
   readonly expectMs: (ratePerS: number) => number;
 }
 
 export interface RateOutcome {
-  /** Null where none held as often as it was to be confirmed. */
+  /** Null where no rate was confirmed often enough. */
   readonly highestRatePerS: number | null;
   /** False where time or trials ended the search. */
   readonly complete: boolean;
 }
 
 /**
- * Searches the highest rate that holds: doubles or halves until one holds and one does not, twice, bisects between them
- * in equal ratios, and repeats the highest that held. Where repetitions fail twice, it steps down, further each time, and
- * asks for all of them anew. Bisecting ends early where time would not be left for the repetitions.
- *
- * A generator without clock or system: it yields rates and is told what they came to.
+ * Searches the highest rate that holds.
+ * It doubles or halves until one rate holds and one fails twice, bisects between them in equal ratios, and repeats the
+ * highest that held.
+ * Where repetitions fail twice, it steps down, further each time, and asks for all of them anew.
+ * Bisecting ends early where time would not be left for the repetitions.
+ * A generator without clock or system: it yields rates and receives their results.
  */
 export function* searchRate(search: RateSearch): Generator<RateStep, RateOutcome, RateReport> {
   const state: SearchState = { trials: 0, leftMs: Number.POSITIVE_INFINITY };
@@ -47,9 +51,9 @@ export function* searchRate(search: RateSearch): Generator<RateStep, RateOutcome
   return yield* confirm(search, state, highest);
 }
 
-/** Repetitions that fail before a rate is given up: one alone may be the machine's hiccup. */
+/** Failed repetitions before a rate is given up: a single one may be a hiccup of the machine. */
 const FAILURES = 2;
-/** The largest factor that it steps down by. */
+/** Largest factor of a step down. */
 const MOST_STEP_DOWN = 2;
 
 interface SearchState {
@@ -68,14 +72,14 @@ function* attempt(state: SearchState, ratePerS: number, confirms = false): Searc
   return holds;
 }
 
-/** The highest rate that held and the lowest that did not, a factor of two apart; null where there was none. */
+/** The highest rate that held and the lowest that failed, a factor of two apart; null where there was none. */
 function* bracket(search: RateSearch, state: SearchState): Search<{ held: number | null; failed: number | null }> {
   const { leastRatePerS, mostRatePerS } = search;
   let held: number | null = null;
   let failed: number | null = null;
   let next = Math.min(mostRatePerS, Math.max(leastRatePerS, search.startRatePerS));
   while (hasRoom(search, state)) {
-    // One hiccup must not send the whole search elsewhere.
+    // Retried once, since one hiccup must not misdirect the whole search.
     const holds = (yield* attempt(state, next)) || (hasRoom(search, state) && (yield* attempt(state, next)));
     if (holds) held = next;
     else failed = next;

@@ -7,10 +7,10 @@ import { joinTensors } from "../../serving/queue/join-tensors.ts";
 const INPUTS = 64;
 const BATCHES = 8;
 
-/** Inputs of a model by a seed, over and over. */
+/** Seeded inputs of a model, in an endless cycle. */
 export class SeededRows {
   readonly #inputs: readonly Tensor[][];
-  /** By rows, those that were made. */
+  /** Batches made so far, by their rows. */
   readonly #batches = new Map<number, Tensor[][]>();
   #next = 0;
 
@@ -18,18 +18,18 @@ export class SeededRows {
     this.#inputs = Array.from({ length: INPUTS }, (_, index) => createSeededInputs(inputs, (seed + index) >>> 0));
   }
 
-  /** The first so many, each by itself. */
+  /** The first `count` inputs, one by one. */
   first(count: number): readonly Tensor[][] {
     return this.#inputs.slice(0, count);
   }
 
-  /** Rows that so many bytes have room for; one at least. */
+  /** Number of rows that fit into `bytes`; at least one. */
   rowsWithin(bytes: number): number {
     const rowBytes = this.#inputs[0]!.reduce((sum, tensor) => sum + tensor.bytes.byteLength, 0);
     return Math.max(1, Math.floor(bytes / Math.max(1, rowBytes)));
   }
 
-  /** The next so many rows, joined; the inputs have to have rows unless it is one. */
+  /** The next `rows` inputs, joined; more than one needs inputs with a row axis. */
   take(rows: number): readonly Tensor[] {
     const turn = this.#next++;
     if (rows === 1) return this.#inputs[turn % INPUTS]!;

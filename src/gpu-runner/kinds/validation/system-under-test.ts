@@ -1,29 +1,29 @@
 import type { JobProgress } from "../../../protocol/jobs/job.ts";
 import { median } from "../../../stats/distribution/summary.ts";
 
-/** How queries are asked, as a request may wish it. */
+/** Preferences of a query, as in a request. */
 export interface QueryWishes {
-  /** How sure an answer has to be in time; 0.99 where it is absent. */
+  /** Required probability of an answer in time; 0.99 where absent. */
   readonly confidence?: number;
   /**
-   * Where as many requests are in flight as the configuration lets, a further one waits at its caller, or comes all
-   * the same and is refused. Absent: it waits.
+   * Behaviour beyond the configuration's cap of requests in flight: the caller waits, or sends anyway and is refused.
+   * Absent: it waits.
    */
   readonly beyondCap?: "waits" | "comes";
 }
 
-/** What is put under load. */
+/** System under load. */
 export interface SystemUnderTest {
-  /** Samples that one call of `query` takes at most; drivers cut what is larger. */
+  /** Most samples of one call of `query`; drivers split larger queries. */
   readonly maxSamples: number;
-  /** One query of so many samples: resolves with the last byte of its answer, throws ProblemError where there is none. */
+  /** One query of `samples` samples: resolves at the last byte of its answer, throws ProblemError without one. */
   query(samples: number): Promise<void>;
 }
 
-/** Parts of one query that are in flight at once: enough to keep a device busy while an answer travels. */
+/** Parts of one query in flight at once: enough to keep a device busy while an answer travels. */
 const PARTS_IN_FLIGHT = 4;
 
-/** One query of any size, cut into what the system takes at once. Throws the first problem of a part. */
+/** One query of any size, split into parts that the system accepts. Throws the first problem of a part. */
 export async function askSystem(system: SystemUnderTest, samples: number): Promise<void> {
   if (samples <= system.maxSamples) return system.query(samples);
   let left = samples;
@@ -38,7 +38,7 @@ export async function askSystem(system: SystemUnderTest, samples: number): Promi
   for (const part of parts) if (part.status === "rejected") throw part.reason;
 }
 
-/** Lets so many pieces of work be under way at once, null for any number; the others wait, first come first served. */
+/** Limits concurrent work to `most`, null for no limit; the rest waits, first come first served. */
 export function createGate(most: number | null): <Value>(work: () => Promise<Value>) => Promise<Value> {
   if (most === null) return (work) => work();
   let free = most;
@@ -49,7 +49,7 @@ export function createGate(most: number | null): <Value>(work: () => Promise<Val
     try {
       return await work();
     } finally {
-      // The place goes to the next one as it is.
+      // The slot passes directly to the next in line.
       const next = waiting.shift();
       if (next === undefined) free++;
       else next();
@@ -57,25 +57,25 @@ export function createGate(most: number | null): <Value>(work: () => Promise<Val
   };
 }
 
-/** A monotonic clock that can be waited on. */
+/** Monotonic clock with waiting. */
 export interface LoadClock {
-  /** Milliseconds. */
+  /** Current time in milliseconds. */
   now(): number;
   /**
-   * Resolves once the clock has reached so many milliseconds, or soon after the signal is aborted; never rejects. It
-   * lets other work be done first even where that moment is past.
+   * Resolves once the clock has reached `atMs`, or soon after the signal is aborted; never rejects.
+   * It yields to other work first even where that moment is past.
    */
   waitUntil(atMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** What every load is driven with. */
+/** Options of every load. */
 export interface LoadOptions {
   readonly clock: LoadClock;
-  /** Of arrivals. */
+  /** Seed of arrivals. */
   readonly seed: number;
-  /** Ends the load: what was running is let go, and the signal's reason is thrown. */
+  /** Ends the load: running queries are abandoned, and the signal's reason is thrown. */
   readonly signal: AbortSignal;
-  /** On the clock: no query begins after it, and what is not answered by then counts as `budget-exceeded`. */
+  /** Deadline on the clock: no query begins after it, and queries unanswered by then count as `budget-exceeded`. */
   readonly deadlineMs: number;
   readonly onProgress: (progress: JobProgress) => void;
 }
@@ -94,15 +94,12 @@ export async function untilDeadline(
   signal.throwIfAborted();
 }
 
-/** Queries before the first that counts, and the time that they may take: the last of them may end later. */
+/** Warm-up queries before the first that counts, and their time limit; the last of them may end later. */
 const QUERIES = 16;
 const WARM_UP_MS = 1_000;
 const PAUSE_AFTER_ERROR_MS = 10;
 
-/**
- * Asks query after query, none of which is counted. Gives the time of one in milliseconds, the median of those that
- * were answered; null where none was.
- */
+/** Sends queries that are not counted. Returns the median time of those answered in milliseconds; null without any. */
 export async function warmUp(
   system: SystemUnderTest,
   samples: number,
@@ -116,7 +113,7 @@ export async function warmUp(
     const sentMs = clock.now();
     const isAnswered = askSystem(system, samples).then(
       () => tookMs.push(clock.now() - sentMs),
-      // A system that fails does so again where it counts.
+      // A system that fails here fails again in the measured load.
       () => clock.waitUntil(clock.now() + PAUSE_AFTER_ERROR_MS, signal),
     );
     await untilDeadline(isAnswered, options);

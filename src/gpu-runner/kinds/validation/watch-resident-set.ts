@@ -6,7 +6,7 @@ const EVERY_MS = 200;
 
 type Watched = Pick<DeviceHost, "pid" | "readResidentSet">;
 
-/** What the resident set of a process was while it was watched; null where nothing tells. */
+/** Resident set of a process while it was watched; null where it is unavailable. */
 export interface ResidentSet {
   readonly peakBytes: number | null;
   readonly grownBytes: number | null;
@@ -14,14 +14,15 @@ export interface ResidentSet {
 
 interface Reading {
   readonly nowBytes: number;
-  /** Its peak since the process began; null where the system does not keep it. */
+  /** Peak since the process began; null where the system does not keep it. */
   readonly peakBytes: number | null;
 }
 
 /**
- * Watches the memory of a device's process, from outside where the system tells of it (Linux's /proc/<pid>/status,
- * VmRSS and VmHWM: proc_pid_status(5)), else by asking. Between two readings a peak is seen only where the system
- * keeps one and it is the highest so far. `stop` reads once more and tells; the same when it is called again.
+ * Watches the memory of a device's process: from outside where the system reports it, else by asking the process.
+ * A peak between two readings is seen only where the system keeps one and it is the highest so far.
+ * `stop` reads once more and returns the result; later calls return the same.
+ * Source: proc_pid_status(5), VmRSS and VmHWM of Linux's /proc/<pid>/status.
  */
 export async function watchResidentSet(
   host: Watched,
@@ -49,7 +50,7 @@ export async function watchResidentSet(
   return { stop: () => (stopped ??= conclude()) };
 }
 
-/** The system's peak, where it rose meanwhile; else what the readings saw. */
+/** The system's peak, where it rose meanwhile; else the largest reading. */
 export function peakOf(first: Reading | null, last: Reading | null, highestBytes: number | null): number | null {
   const [before, after] = [first?.peakBytes ?? null, last?.peakBytes ?? null];
   return before !== null && after !== null && after > before ? after : highestBytes;
@@ -64,7 +65,7 @@ async function read(host: Watched, signal: AbortSignal): Promise<Reading | null>
   return nowBytes === null ? null : { nowBytes, peakBytes: null };
 }
 
-/** What a process' status says of its memory; null where it says nothing. */
+/** Memory in a process's status text; null where it has none. */
 export function readStatus(status: string): Reading | null {
   const nowBytes = parseStatusBytes(status, "VmRSS");
   return nowBytes === null ? null : { nowBytes, peakBytes: parseStatusBytes(status, "VmHWM") };
