@@ -3,37 +3,37 @@ import type { Placement } from "../../src/protocol/models/model.ts";
 import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
 import { type DurationSampler, mapDistribution, sampleDistribution, serviceSampler } from "./duration-sampler.ts";
 
-/** What was measured of a placement, as far as it says how long things take. */
+/** Parts of a measured placement that say how long things take. */
 export type Calibration = Pick<Placement, "sweep" | "linkMs" | "loadMs">;
 
-/** A runner with one device: how it is placed, and what things really take there. */
+/** A runner with one device: its placements, and the true durations there. */
 export interface SimulatedHost {
   readonly id: string;
-  /** As fast as others of the same name. */
+  /** Name of the speed; hosts with the same name are equally fast. */
   readonly speed: string;
   readonly placements: readonly LivePlacement[];
-  /** By version. */
+  /** Service times by version. */
   readonly services: ReadonlyMap<string, (rows: number) => DurationSampler>;
-  /** From the Worker to the runner and back, less what happens there. */
+  /** Time from the Worker to the runner and back, less the time spent there. */
   readonly link: DurationSampler;
 }
 
 export interface FleetWishes {
   readonly runners: number;
   readonly models: number;
-  /** Median of a single row on a runner of middle speed. */
+  /** Median service time of a single row on a runner of middle speed. */
   readonly serviceMs: number;
-  /** Added to what was measured of the link: a way further than from one process to another. */
+  /** Added to the measured time of the link, for a longer way than between two processes. */
   readonly wayMs: number;
   readonly calibration: Calibration;
 }
 
-/** How many times as long as on the middle one a service takes. */
+/** Factors of the service time, compared with the middle speed. */
 const SPEEDS = { fast: 0.5, middle: 1, slow: 2 } as const;
-/** Each runner serves so many models, if there are as many. */
+/** Number of models that each runner serves, if there are as many. */
 const MODELS_PER_RUNNER = 2;
 
-/** A fleet of three speeds, each of a third of the runners; neighbours serve different models. */
+/** Creates a fleet of three speeds with a third of the runners each; neighbours serve different models. */
 export function createFleet({ runners, models, serviceMs, wayMs, calibration }: FleetWishes): SimulatedHost[] {
   const scale = serviceMs / calibration.sweep[0]!.serviceMs.p50;
   const linkMs = mapDistribution(calibration.linkMs, (measuredMs) => measuredMs + wayMs);
@@ -47,7 +47,7 @@ export function createFleet({ runners, models, serviceMs, wayMs, calibration }: 
   });
   return Array.from({ length: runners }, (_, index) => {
     const { speed, measured, service } = kinds[index % kinds.length]!;
-    // The models of a runner have nothing to do with its speed.
+    // A runner's models do not depend on its speed.
     const first = Math.floor(index / kinds.length);
     const versions = Array.from({ length: Math.min(models, MODELS_PER_RUNNER) }, (_each, place) =>
       versionOf((first + place * Math.ceil(models / MODELS_PER_RUNNER)) % models),
@@ -67,7 +67,7 @@ export function versionOf(model: number): string {
   return `version-${model}`;
 }
 
-/** A placement as the snapshot of an isolate has it, whose runner has been connected for long. */
+/** A placement as in an isolate's snapshot, on a runner that has been connected for long. */
 export function livePlacementOf(
   runnerId: string,
   modelVersionId: string,

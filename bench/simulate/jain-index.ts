@@ -1,6 +1,7 @@
 /**
- * Jain's index of fairness (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 where all have the same, 1/n where one has
- * everything. NaN of nobody, or where nobody has anything.
+ * Jain's index of fairness: 1 where all have the same, 1/n where one has everything. NaN for no shares, or where all
+ * are zero.
+ * Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
  */
 export function jainIndex(shares: readonly number[]): number {
   let sum = 0;

@@ -11,14 +11,14 @@ import { validateSimulation } from "./validate-simulation.ts";
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const PLOT_PX = 760;
 
-/** Simulates what was asked for and gives the exit code: 2 for a wrong command line. */
+/** Runs the requested simulation and returns the exit code: 2 for a wrong command line. */
 async function main(argv: readonly string[]): Promise<number> {
   const parsed = parseSimulateArguments(argv);
   if (parsed.kind === "mistake") {
     say(`millrace simulate: ${parsed.sentence}`);
     return 2;
   }
-  // Refusals are problems that are thrown, by the million: where they were thrown nobody asks.
+  // Refusals are thrown problems, by the million: nothing reads their stack traces.
   Error.stackTraceLimit = 0;
   const { options } = parsed;
   if (options.validate) await validate(options);

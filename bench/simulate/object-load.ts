@@ -1,11 +1,11 @@
-/** What objects of one kind were asked in the busiest second of any of them, and the busiest's mean. */
+/** Load of the objects of one kind: the busiest second of any of them, and the busiest one's mean. */
 export interface ObjectLoad {
   readonly peakPerSecond: number;
   readonly busiestPerSecond: number;
   readonly allPerSecond: number;
 }
 
-/** Counts what each object of a kind is asked, by the second. */
+/** Counts the calls of each object of a kind, by the second. */
 export class LoadMeter {
   readonly #counts = new Map<string, number>();
   #second = 0;

@@ -13,21 +13,21 @@ import { MODEL } from "./place-slowly.ts";
 interface OfferedLoad {
   readonly arrivalsMs: Float64Array;
   readonly budgetMs: number;
-  /** What arrives before is sent, and counts for nothing. */
+  /** Requests that arrive earlier are sent but not counted. */
   readonly fromMs: number;
 }
 
-/** What became of a load. */
+/** Results of an offered load. */
 export interface LoadReport {
-  /** Answered within the budget, by the edge's clock, on which it counts. */
+  /** Number of answers within the budget, by the edge's clock, which decides. */
   readonly inBudget: number;
   readonly splits: readonly LatencySplit[];
-  /** By how they ended: `ok`, `late`, or the code of a problem. */
+  /** Number of requests by result: `ok`, `late`, or the code of a problem. */
   readonly results: Readonly<Record<string, number>>;
   readonly lagP99Ms: number;
 }
 
-/** Sends a row at each arrival to whichever runner there is, whether or not those before were answered. */
+/** Sends a row at each arrival to any available runner, whether or not earlier rows were answered. */
 export async function offerLoad(
   { url, key }: Target,
   { arrivalsMs, budgetMs, fromMs }: OfferedLoad,

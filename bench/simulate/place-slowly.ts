@@ -7,24 +7,24 @@ import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { writeModel } from "../goodput/served-models.ts";
 import type { Stack } from "../hop/start-stack.ts";
 
-/** Each batch takes so long, whatever its rows: by far the most of it is slept, so that a busy machine adds little. */
+/** Duration of each batch, whatever its rows: most of it is sleep, so that a busy machine adds little. */
 const SLEEP_MS = 80;
 const MAX_ROWS = 4;
 const LIMIT_MS = 300_000;
 
-/** The tests' plant, which is loaded into the process of a device and read by it alone. */
+/** The tests' plant, which only a device's process loads and reads. */
 const PLANT = new URL("../../test/plants/sleeping-backend.ts", import.meta.url);
 const sleepFile = (folder: string) => join(folder, "sleep-ms");
 
-/** What a runner is started with, so that its backend can be put to sleep by a file in this folder. */
+/** Environment of a runner whose backend can be put to sleep by a file in this folder. */
 export function sleepingEnvironment(folder: string): Record<string, string> {
   return { NODE_OPTIONS: `--import ${PLANT.href}`, SLEEPING_BACKEND_FILE: sleepFile(folder) };
 }
 
-/** The model that loads are offered to. */
+/** Model that receives the loads. */
 export const MODEL = "policy";
 
-/** A model whose batches sleep, as it is placed and was calibrated. */
+/** A model whose batches sleep, with its placement and calibration. */
 export interface PlacedModel {
   readonly placement: Placement;
   readonly version: string;
@@ -33,7 +33,7 @@ export interface PlacedModel {
   readonly capacityPerSecond: number;
 }
 
-/** Places a model, then caps its batches and has it calibrated anew while its backend sleeps. */
+/** Places a model, then caps its batches and has it calibrated again while its backend sleeps. */
 export async function placeSlowly(stack: Stack, folder: string): Promise<PlacedModel> {
   const version = await stack.place(MODEL, writeModel(MODEL), "ort-cpu");
   await writeFile(sleepFile(folder), String(SLEEP_MS));

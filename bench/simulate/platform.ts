@@ -2,11 +2,11 @@ import type { SimClock } from "./sim-clock.ts";
 import { LoadMeter, type ObjectLoad } from "./object-load.ts";
 
 /**
- * Rows that are written for one thing that happens, as measured on the local database and objects; a row counts once
- * more for each index and for an autoincrement.
+ * Rows written for each event, as measured on the local database and objects. A row counts once more for each index and
+ * for an autoincrement.
  */
 const ROWS = {
-  /** Five series of one placement: points, their share of rollups, and their end two days later. */
+  /** Five series of one placement: points, their share of rollups, and their deletion two days later. */
   flush: 27,
   /** Five rows of the link's outbox over their life. */
   outbox: 20,
@@ -16,7 +16,7 @@ const ROWS = {
   /** A result with its run and points. */
   result: 27,
   alarm: 1,
-  /** Of health: the report and its number, one that goes, and the memory's samples under their name. */
+  /** A health report: the report and its number, a deleted one, and the memory's samples under their name. */
   report: 5,
   /** A runner's row in the queue. */
   heartbeat: 1,
@@ -24,11 +24,11 @@ const ROWS = {
   job: 14,
 } as const;
 
-/** What was asked of the platform, a second. */
+/** Load of the platform, per second. */
 export interface PlatformLoad {
   readonly link: ObjectLoad;
   readonly queue: ObjectLoad;
-  /** Of the link objects, what requests were, and what hands over what became of them. */
+  /** Calls of the link objects: requests, and hand-overs of request outcomes. */
   readonly linkRequestsPerSecond: number;
   readonly linkRecordsPerSecond: number;
   readonly heartbeatsPerSecond: number;
@@ -39,7 +39,7 @@ export interface PlatformLoad {
   readonly objectRowsWrittenPerSecond: number;
 }
 
-/** Counts what the objects and the database are asked. */
+/** Counts the calls of the objects and the database. */
 export class Platform {
   readonly #clock: SimClock;
   #links = new LoadMeter();
@@ -51,7 +51,7 @@ export class Platform {
     this.#clock = clock;
   }
 
-  /** Forgets what was before, as a measurement begins. */
+  /** Discards earlier counts, as a measurement begins. */
   reset(): void {
     this.#links = new LoadMeter();
     this.#queue = new LoadMeter();
@@ -79,7 +79,7 @@ export class Platform {
     this.#add("rows read", rows);
   }
 
-  /** Rows of an object's own SQLite. */
+  /** Counts rows written to an object's own SQLite. */
   write(what: "outbox" | "alarm" | "report" | "heartbeat" | "job"): void {
     this.#add("object rows", ROWS[what]);
   }

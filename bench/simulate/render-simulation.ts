@@ -1,9 +1,9 @@
 import type { SimulationResult } from "./summarise-simulation.ts";
 
-/** What Cloudflare publishes of one Durable Object, in requests a second; see docs/scale.md. */
+/** Cloudflare's published limit of one Durable Object, in requests per second; see docs/scale.md. */
 const OBJECT_LIMIT = 1_000;
 
-/** A result for people: what the fleet did, and what the busiest objects were asked. */
+/** Renders a result for people: the fleet's results, and the load of the busiest objects. */
 export function renderSimulation(load: number, result: SimulationResult): string {
   const { results, latencyMs, fairness, platform, queue } = result;
   const all = Object.values(results).reduce((sum, count) => sum + count, 0);

@@ -11,22 +11,22 @@ import { type SimulationResult, summariseSimulation } from "./summarise-simulati
 import { Tally } from "./tally.ts";
 import { exponential, uniformStream } from "./uniform-stream.ts";
 
-/** What is simulated: who is there, and what comes. */
+/** Setup of a simulation: hosts, arrivals and events. */
 export interface Simulation {
   readonly hosts: readonly SimulatedHost[];
-  /** From the start on, the warm-up with it. */
+  /** Arrival times from the start, including the warm-up. */
   readonly arrivalsMs: Float64Array;
   readonly versions: readonly string[];
   readonly tenants: number;
   readonly budgetMs: number;
   readonly confidence: number;
   readonly isolates: number;
-  /** What the Worker takes of a request by itself. */
+  /** The Worker's own time for a request. */
   readonly edge: DurationSampler;
-  /** What arrives before counts for nothing. */
+  /** Earlier arrivals are not counted. */
   readonly warmUpMs: number;
   readonly durationMs: number;
-  /** Times that one runner is lost in an hour. */
+  /** Losses per hour of one runner. */
   readonly lossRate: number;
   readonly awayMs: number;
   readonly jobsPerSecond: number;
@@ -35,11 +35,11 @@ export interface Simulation {
   readonly seed: number;
 }
 
-/** Of those that are lost, the share whose socket closes at once; the others fall silent. */
+/** Share of lost runners whose socket closes at once; the others fall silent. */
 const CLOSING_SHARE = 0.5;
-/** After the last arrival, besides its budget: what is on its way arrives. */
+/** Time after the last arrival, besides its budget, for messages on their way. */
 const GRACE_MS = 1_000;
-/** Purposes that numbers are drawn for. */
+/** Purposes of the random number streams. */
 const DRAWS = { requests: 1, isolates: 2, services: 3, links: 4, losses: 5, jobs: 6 };
 
 /** Runs requests, jobs and losses through the fleet. The same simulation always gives the same result. */
@@ -96,7 +96,7 @@ function createWorld(simulation: Simulation, clock: SimClock) {
   return { clock, platform, queue, links, runners, isolates: workers };
 }
 
-/** One arrival is due at a time, so that a long load takes no room. */
+/** Schedules one arrival at a time, so that a long load needs little memory. */
 function sendArrivals(simulation: Simulation, { clock, isolates }: World, tally: Tally): void {
   const { arrivalsMs, versions, tenants, budgetMs, confidence, seed } = simulation;
   const uniform = uniformStream(seed, DRAWS.requests);
@@ -116,7 +116,7 @@ function sendArrivals(simulation: Simulation, { clock, isolates }: World, tally:
   next(0);
 }
 
-/** Tenants ask at rates like 1, 1/2, 1/3 …: the first most, the last seldom. */
+/** Draws tenants with request rates like 1, 1/2, 1/3 …: the first most often, the last seldom. */
 function drawTenants(tenants: number): (uniform: number) => number {
   let sum = 0;
   const sums = Array.from({ length: tenants }, (_, tenant) => (sum += 1 / (tenant + 1)));
@@ -135,7 +135,7 @@ function submitJobs({ jobsPerSecond, seed }: Simulation, { clock, queue }: World
   next();
 }
 
-/** Runners are lost one by one at random, and come back. */
+/** Loses runners one by one at random, and brings them back. */
 function loseRunners({ lossRate, awayMs, seed }: Simulation, { clock, runners, links }: World): void {
   if (lossRate === 0) return;
   const uniform = uniformStream(seed, DRAWS.losses);

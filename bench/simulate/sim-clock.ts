@@ -2,19 +2,19 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 interface Due {
   readonly atMs: number;
-  /** What was put down first goes first of what is due at one time. */
+  /** Order of scheduling: of events due at the same time, the first scheduled runs first. */
   readonly turn: number;
   readonly run: () => void;
 }
 
 /**
- * Simulated time. It stands still while anything is done that was due, and then jumps to what is due next: whatever
- * promises an event settles has been followed up before the time goes on. So code that takes a clock and waits for
- * promises runs as it is.
+ * Simulated time. It stands still while a due event runs and until every promise that it settles has been followed up;
+ * then it jumps to the next event.
+ * So code that takes a clock and waits for promises runs unchanged.
  */
 export class SimClock {
   nowMs = 0;
-  /** A binary heap: none is due later than those at twice its place and one or two more. */
+  /** A binary heap: no event is due later than its two children, at twice its index plus one and plus two. */
   readonly #heap: Due[] = [];
   #turns = 0;
 
@@ -34,7 +34,7 @@ export class SimClock {
     return new Promise((resolve) => this.at(this.nowMs + durationMs, resolve));
   }
 
-  /** Goes on until the time has come, or nothing is due before it. */
+  /** Runs all events that are due until this time, and ends at it. */
   async runUntil(endMs: number): Promise<void> {
     await nextTurn();
     for (let next = this.#heap[0]; next !== undefined && next.atMs <= endMs; next = this.#heap[0]) {

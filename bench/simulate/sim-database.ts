@@ -2,14 +2,14 @@ import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-st
 import type { SimulatedHost } from "./fleet.ts";
 import type { SimClock } from "./sim-clock.ts";
 
-/** Placements by version, as one read of the database finds them. */
+/** Placements by version, as one read of the database returns them. */
 export type Placements = ReadonlyMap<string, readonly LivePlacement[]>;
 
-/** What the database says of the runners: who is connected. */
+/** The database's view of the runners: those that are connected. */
 export class SimDatabase {
   readonly #clock: SimClock;
   readonly #byVersion = new Map<string, readonly LivePlacement[]>();
-  /** Rows that a snapshot is read from: every placement, and every runner. */
+  /** Number of rows that a snapshot reads: every placement, and every runner. */
   readonly rows: number;
 
   constructor(hosts: readonly SimulatedHost[], clock: SimClock) {

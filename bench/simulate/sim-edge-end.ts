@@ -20,7 +20,7 @@ import { SimAlarm } from "./sim-storage.ts";
 export const INTERVALS = { pingMs: 1_500, heartbeatMs: 3_000, leaseMs: 15_000, resendMs: 3_000, watchMs: 10_000 };
 const FLUSH_MS = 10_000;
 const SEEN_MS = 30_000;
-/** A socket without a ping for so long is dead. */
+/** A socket is dead after this time without a ping. */
 export const SILENT_MS = 3 * INTERVALS.pingMs;
 
 /** The surroundings of an edge's end. */
@@ -56,7 +56,7 @@ export function createEdgeEnd(
     memory: createMemory(seenAtMs),
     outside: {
       ...sockets,
-      // A platform's clock has whole milliseconds: an alarm is never short of its time.
+      // A platform's clock has whole milliseconds: an alarm never comes too early.
       now: () => Math.floor(clock.nowMs),
       later: (work) => void work,
       alarm,
@@ -72,7 +72,7 @@ export function createEdgeEnd(
   return link;
 }
 
-/** A link's records: who is connected is known, and the rest is counted. */
+/** A link's records: they update the connected runners; everything else is only counted. */
 function createRecords(host: SimulatedHost, database: SimDatabase, platform: Platform): LinkRecords {
   return {
     hello: async () => {
@@ -102,10 +102,12 @@ function createRecords(host: SimulatedHost, database: SimDatabase, platform: Pla
 
 type LinkOutbox = LinkParts["outbox"];
 
-/** An outbox that remembers when its oldest row came, and gives a batch as one measurement for each placement. */
+/**
+ * An outbox that remembers the arrival of its oldest row, and returns a batch as one measurement for each placement.
+ */
 class SimOutbox implements LinkOutbox {
   readonly #placements: number;
-  /** How old the first row counts: the simulation begins in the middle of a period. */
+  /** Initial age of the first row: the simulation begins in the middle of a period. */
   #firstAgeMs: ((atMs: number) => number) | null;
   #latest: RequestMeasurement | null = null;
   #oldestAtMs = Number.POSITIVE_INFINITY;

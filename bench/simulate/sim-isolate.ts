@@ -11,7 +11,7 @@ import type { SimClock } from "./sim-clock.ts";
 import type { Placements, SimDatabase } from "./sim-database.ts";
 import type { LinkEnd, SimLink } from "./sim-link.ts";
 
-/** An inference as a caller sends it, of one row. */
+/** An inference request of one row, as a caller sends it. */
 export interface SimRequest {
   readonly id: string;
   readonly version: string;
@@ -19,7 +19,7 @@ export interface SimRequest {
   readonly confidence: number;
 }
 
-/** How a request ended: `answered`, or the problem that its caller is told. */
+/** End of a request: `answered`, or the problem that its caller receives. */
 export interface RequestEnd {
   readonly result: "answered" | ProblemCode;
   readonly totalMs: number;
@@ -30,7 +30,7 @@ export interface RequestEnd {
 type Admitted = Extract<Choice, { kind: "admitted" }>;
 type Tried = { readonly kind: "missed" } | LinkEnd;
 
-/** As the routes have them: problems that another placement need not have, and what is told of a choice. */
+/** Problems that another placement may avoid, and the problem of each refused choice, as in the routes. */
 const ELSEWHERE = new Set<ProblemCode>([
   "runner-lost",
   "runner-offline",
@@ -48,14 +48,14 @@ const REFUSALS = {
   none: "no-placement",
 } as const;
 const SNAPSHOT_MS = 1_000;
-/** What a read of the database takes, besides its rows. */
+/** Duration of a database read, besides its rows. */
 const READ_MS = 20;
 const RECORD_MS = 1_000;
 const PROBE_MS = 1_000;
 const SLOW_PROBE_MS = 50;
 const SLOW_PROBE_SERVICES = 10;
 
-/** One isolate of the Worker: its snapshot, its watch, and the way of a request as the routes go it. */
+/** One isolate of the Worker: its snapshot, its watch, and a request's path as in the routes. */
 export class SimIsolate {
   readonly #watch = new PlacementWatch();
   readonly #parts: { clock: SimClock; platform: Platform; database: SimDatabase; links: ReadonlyMap<string, SimLink> };
@@ -64,7 +64,7 @@ export class SimIsolate {
   #placements: Placements;
   #readAtMs: number;
   #isReading = false;
-  /** Links that will be handed what became of requests. */
+  /** Links that are about to receive outcomes of requests. */
   readonly #recording = new Set<string>();
 
   constructor(
@@ -76,11 +76,11 @@ export class SimIsolate {
     this.#uniform = uniform;
     this.#edge = edge;
     this.#placements = parts.database.read();
-    // Isolates did not all begin at one time.
+    // Isolates began at different times.
     this.#readAtMs = parts.clock.nowMs - uniform() * SNAPSHOT_MS;
   }
 
-  /** Answers by the deadline, be it with a problem; a placement that is lost under it is replaced once. */
+  /** Answers by the deadline, if need be with a problem; a placement that is lost meanwhile is replaced once. */
   async answer(request: SimRequest): Promise<RequestEnd> {
     const { clock } = this.#parts;
     const arrivedMs = clock.nowMs;
@@ -144,7 +144,7 @@ export class SimIsolate {
     return choice;
   }
 
-  /** The snapshot; once it has aged it is read again behind the request. */
+  /** The snapshot; an outdated one is read again in the background of the request. */
   #snapshot(): Placements {
     const { clock, platform, database } = this.#parts;
     if (clock.nowMs - this.#readAtMs > SNAPSHOT_MS && !this.#isReading) {
@@ -205,7 +205,7 @@ export class SimIsolate {
     void this.#ask(createId("request", nowMs), { placement, outlook }, 0.5, nowMs + PROBE_MS, true);
   }
 
-  /** Hands over what became of requests a second after the first of them, link by link. */
+  /** Hands over outcomes of requests a second after the first of them, link by link. */
   #record(runnerId: string): void {
     const { clock, links } = this.#parts;
     if (this.#recording.has(runnerId)) return;

@@ -2,7 +2,7 @@ import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
 import type { ProbeResult } from "../../src/protocol/jobs/probe.ts";
 import type { Capabilities, Device } from "../../src/protocol/fleet/hardware.ts";
 
-/** The job that is submitted again and again. */
+/** The job that is submitted repeatedly. */
 export const SPEC = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" });
 
 const DEVICE: Device = {
@@ -19,7 +19,7 @@ const DEVICE: Device = {
   roofline: null,
 };
 
-/** A runner that can do it, one at a time. */
+/** Capabilities of a runner that can do the job, one at a time. */
 export const CAPABILITIES: Capabilities = {
   version: "simulated",
   hardware: {
@@ -44,7 +44,7 @@ export const CAPABILITIES: Capabilities = {
   jobSlots: 1,
 };
 
-/** A result of few bytes; nothing judges it. */
+/** A small result; nothing evaluates it. */
 export const RESULT: ProbeResult = {
   kind: "probe",
   ok: true,

@@ -14,36 +14,38 @@ import { createEdgeEnd, type EdgeWorld, INTERVALS, SILENT_MS } from "./sim-edge-
 import type { Asked, SimRunner } from "./sim-runner.ts";
 import { SimSocket } from "./sim-socket.ts";
 
-/** How a request ended at the runner's end of the link; `heard` tells whether the runner itself said so. */
+/** End of a request at the runner's end of the link; `heard` means that the runner itself reported it. */
 export type LinkEnd =
   | { readonly kind: "answered"; readonly answer: Pick<Answer, "times" | "rows" | "backlogMs"> }
   | { readonly kind: "failed"; readonly code: ProblemCode; readonly heard: boolean; readonly retryAfterMs?: number };
 
-/** Abnormal closure, as a platform reports a connection that broke. */
+/** WebSocket code of an abnormal closure, which a platform reports for a broken connection. */
 const BROKEN = 1006;
 
-/** What an isolate hands over for many requests at once; the simulator counts hand-overs and not their series. */
+/** Stands in for an isolate's hand-over of many requests at once; the simulator counts hand-overs, not their series. */
 const OUTCOME: RefusedRequest = { project: MAIN_PROJECT, subject: "simulated", refusedFor: "overloaded" };
 
 interface LinkWorld extends EdgeWorld {
-  /** How long the next job takes. */
+  /** Draws the duration of the next job. */
   readonly drawJobMs: () => number;
 }
 
-/** One runner's link: the product's own at the edge's end, and at the other the signs of life and work of a runner. */
+/**
+ * One runner's link: the product's own at the edge's end, and at the other end a runner's signs of life and its work.
+ */
 export class SimLink {
   readonly runner: SimRunner;
   readonly #world: LinkWorld;
   readonly #uniform: () => number;
   readonly #edge: LinkParts;
   #socket: SimSocket;
-  /** Pings come at this time, and every so often before and after it. */
+  /** Time of one ping; the others come at regular intervals before and after it. */
   #pingsAtMs = 0;
   #lostAtMs = Number.POSITIVE_INFINITY;
-  /** The job that the runner is at work on. */
+  /** The job that the runner works on. */
   #working: Lease | null = null;
 
-  /** A runner that has been connected for long. */
+  /** Creates the link of a runner that has been connected for long. */
   constructor(runner: SimRunner, world: LinkWorld, uniform: () => number) {
     const { host } = runner;
     this.runner = runner;
@@ -60,7 +62,7 @@ export class SimLink {
     void this.#edge.outside.alarm.setAlarm(this.#pingsAtMs);
   }
 
-  /** Sends a request over the socket; nothing ends it before its budget where the runner falls silent. */
+  /** Sends a request over the socket; where the runner falls silent, only its budget ends it. */
   async infer(asked: Asked): Promise<LinkEnd> {
     this.#world.platform.link(this.runner.host.id, "infer");
     const outcome = await askInference(this.#edge, asked.requestId, encodeFrame(asked, []), asked.budgetMs);
@@ -69,7 +71,7 @@ export class SimLink {
     return { kind: "failed", code, heard: outcome.heard, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
 
-  /** Outcomes of requests, handed over by one isolate. */
+  /** Receives outcomes of requests from one isolate. */
   record(): void {
     this.#world.platform.link(this.runner.host.id, "record");
     this.#world.platform.write("outbox");
@@ -85,7 +87,7 @@ export class SimLink {
     cancelLeases(this.#socket, [lease]);
   }
 
-  /** The runner is gone: its socket closes at once, or only falls silent. */
+  /** Loses the runner: its socket closes at once, or only falls silent. */
   lose(closes: boolean): void {
     const { clock } = this.#world;
     this.runner.lose();
@@ -112,7 +114,7 @@ export class SimLink {
     });
   }
 
-  /** On the way between edge and runner. */
+  /** Delivers something after half a drawn round trip between edge and runner. */
   #after(arrive: () => void): void {
     const { clock } = this.#world;
     clock.at(clock.nowMs + this.runner.host.link(this.#uniform()) / 2, arrive);
@@ -133,7 +135,7 @@ export class SimLink {
     this.#after(() => void receive(this.#edge, socket, reply));
   }
 
-  /** What the runner does about a message; one that is down hears nothing. */
+  /** Handles a message at the runner; one that is down receives nothing. */
   #hear(text: string): void {
     const { clock, drawJobMs } = this.#world;
     const parsed = parseText(EdgeMessage, text);
@@ -163,7 +165,7 @@ export class SimLink {
     void receive(this.#edge, this.#socket, textOf(message));
   }
 
-  /** Heartbeats, pings and reports of health, as long as this connection lasts. */
+  /** Sends heartbeats, pings and health reports, as long as this connection lasts. */
   #startSigns(): void {
     const { clock, platform } = this.#world;
     const socket = this.#socket;
@@ -185,7 +187,7 @@ export class SimLink {
     });
   }
 
-  /** When the last ping came that the runner sent while it was there. */
+  /** Time of the last ping that the runner sent while it was connected. */
   #pingedAtMs(nowMs: number): number {
     const pings = Math.floor((Math.min(nowMs, this.#lostAtMs) - this.#pingsAtMs) / INTERVALS.pingMs);
     return this.#pingsAtMs + pings * INTERVALS.pingMs;

@@ -19,37 +19,37 @@ import { CAPABILITIES, SPEC } from "./sim-jobs.ts";
 import { INTERVALS } from "./sim-edge-end.ts";
 import { SimAlarm, SimStorage } from "./sim-storage.ts";
 
-/** Of a deployment: attempts of a job. */
+/** Maximum number of attempts of a job, as in a deployment. */
 const MAX_ATTEMPTS = 3;
-/** A call holds the object for so long: the platform's "about 1,000 requests a second". */
+/** Time that a call occupies the object, from the platform's "about 1,000 requests a second". */
 const CALL_MS = 1;
-/** Reading a runner holds it for so long, as measured. */
+/** Time that reading a runner occupies the object, as measured. */
 const RUNNER_READ_MS = 0.022;
 
-/** Which heartbeats reach the queue: every one, or only those of runners that hold a lease. */
+/** Heartbeats that reach the queue: every one, or only those of runners that hold a lease. */
 export type Heartbeats = "every" | "leased";
 
-/** How jobs ended, and how busy the queue object was. */
+/** Results of jobs, and the load of the queue object. */
 export interface QueueReport {
   readonly submitted: number;
   readonly refused: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Queued or leased at the end. */
+  /** Number of jobs queued or leased at the end. */
   readonly open: number;
   readonly leases: number;
   readonly expired: number;
-  /** Outcomes that came when their lease had ended. */
+  /** Number of outcomes that came after the end of their lease. */
   readonly late: number;
-  /** At the busiest moment: how long a call waited until the object came to it. */
+  /** Longest wait of a call before the object began it. */
   readonly longestBacklogMs: number;
-  /** Share of the time that the object was at work. */
+  /** Share of the time that the object was busy. */
   readonly busyShare: number;
 }
 
 type Counts = Record<"submitted" | "refused" | "succeeded" | "failed" | "leases" | "expired" | "late", number>;
 
-/** The product's queue as one object, which does one call after the other. */
+/** The product's queue as one object, which handles one call after the other. */
 export class SimQueue implements LinkQueue {
   readonly #clock: SimClock;
   readonly #platform: Platform;
@@ -110,7 +110,7 @@ export class SimQueue implements LinkQueue {
     };
   }
 
-  /** A runner that said hello long ago. */
+  /** Registers a runner that connected long ago. */
   know(id: string): void {
     const whose = { project: MAIN_PROJECT, shared: true };
     this.#parts.runners.save({ id, capabilities: CAPABILITIES, online: true, draining: false, ...whose });
@@ -126,7 +126,7 @@ export class SimQueue implements LinkQueue {
     });
   }
 
-  /** The next heartbeat always comes here, too: which of them count is an option. */
+  /** Always asks for the next heartbeat, too: an option decides which of them count. */
   async heartbeat(id: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }> {
     if (running.length === 0 && this.#heartbeats === "leased") return { stale: [], isWanted: true };
     const { stale } = await this.#call("heartbeat", () => {
@@ -171,7 +171,7 @@ export class SimQueue implements LinkQueue {
     return (...given) => this.#call(what, () => work(this.#parts, ...given));
   }
 
-  /** Puts a call behind all that came before it. */
+  /** Queues a call behind all earlier ones. */
   async #call<Value>(what: Parameters<Platform["queue"]>[0], work: () => Value | Promise<Value>): Promise<Value> {
     this.#platform.queue(what);
     await this.#hold(CALL_MS);
@@ -187,7 +187,7 @@ export class SimQueue implements LinkQueue {
   }
 }
 
-/** The table of runners, whose reading as a whole takes time. */
+/** The table of runners; reading all of it takes time. */
 class MeteredRunners extends RunnerTable {
   readonly #onRead: (runners: number) => void;
 
@@ -203,7 +203,7 @@ class MeteredRunners extends RunnerTable {
   }
 }
 
-/** The log of jobs, which counts their transitions. */
+/** The log of jobs; it counts their transitions. */
 class CountingLog extends JobLog {
   readonly #counts: Counts;
 

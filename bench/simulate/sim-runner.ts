@@ -4,10 +4,10 @@ import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import type { SimulatedHost } from "./fleet.ts";
 import type { SimClock } from "./sim-clock.ts";
 
-/** One row of next to nothing: how long a batch takes is drawn, and not computed. */
+/** One tiny row: the duration of a batch is drawn, not computed. */
 const ROW: readonly Tensor[] = [{ name: "row", dtype: "float32", shape: [1, 1], bytes: new Uint8Array(4) }];
 
-/** A request as it comes over the link. */
+/** A request as it arrives over the link. */
 export interface Asked {
   readonly requestId: string;
   readonly modelVersionId: string;
@@ -17,12 +17,13 @@ export interface Asked {
 }
 
 /**
- * A runner of one device: the product's own queue and batches, on simulated time, before a device that takes what was
- * calibrated. Once it is lost nothing comes from it, and it begins anew, with nothing learnt.
+ * A runner of one device: the product's own queue and batches, on simulated time, before a device with calibrated
+ * durations.
+ * Once it is lost it sends nothing, and it starts again with nothing learnt.
  */
 export class SimRunner {
   readonly host: SimulatedHost;
-  /** Rows computed, and how long its device was at it. */
+  /** Computed rows, and the busy time of the device. */
   rows = 0;
   busyMs = 0;
   readonly #clock: SimClock;
@@ -42,7 +43,7 @@ export class SimRunner {
     return this.#isUp;
   }
 
-  /** Answers, throws a problem as a runner does, or never ends where it is lost meanwhile. */
+  /** Answers, throws a problem as a runner does, or never settles where the runner is lost meanwhile. */
   async serve({ requestId, modelVersionId, budgetMs, confidence, maxRows }: Asked): Promise<Answer> {
     const arrivedMs = this.#clock.nowMs;
     const server = this.#server;
@@ -65,7 +66,7 @@ export class SimRunner {
     this.#isUp = false;
   }
 
-  /** It is there again, and loads its models first. */
+  /** Brings the runner back; it first loads its models. */
   comeBack(): void {
     this.#isUp = true;
     this.#server = this.#createServer();

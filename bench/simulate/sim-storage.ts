@@ -10,7 +10,7 @@ export class SimStorage implements ObjectStorage {
 
   readonly sql: ObjectSql = {
     exec: <Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]) => {
-      // Several statements at once have no bindings and give no rows.
+      // Several statements at once have no bindings and return no rows.
       if (query.includes(";")) {
         this.#database.exec(query);
         return { toArray: () => [] };

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import type { Heartbeats } from "./sim-queue.ts";
 
-/** What a run of the simulator is asked for. */
+/** Options of a simulator run. */
 export interface SimulateOptions {
   readonly runners: number;
   readonly rps: number;
   readonly seconds: number;
-  /** What arrives before counts for nothing. */
+  /** Earlier arrivals are not counted. */
   readonly warmUpSeconds: number;
   readonly seed: number;
   readonly tenants: number;
@@ -31,7 +31,7 @@ export type SimulateArguments =
   | { readonly kind: "run"; readonly options: SimulateOptions }
   | { readonly kind: "mistake"; readonly sentence: string };
 
-/** Options that are numbers: least, most, and what is taken where one is absent. */
+/** Numeric options: minimum, maximum and default. */
 const NUMBERS = {
   runners: [1, 100_000, 1_000],
   rps: [0.1, 1_000_000, 5_000],
@@ -51,7 +51,7 @@ const NUMBERS = {
 type NumberName = keyof typeof NUMBERS;
 const WHOLE = new Set<NumberName>(["runners", "seconds", "seed", "tenants", "models", "isolates", "rounds"]);
 
-/** As many runners serve a model, and as many requests a second come to an isolate, where nothing else is said. */
+/** Defaults: runners per model, requests per second of an isolate, and runners for each job per second. */
 const RUNNERS_PER_MODEL = 125;
 const RPS_PER_ISOLATE = 1_000;
 const RUNNERS_PER_JOB = 1_000;

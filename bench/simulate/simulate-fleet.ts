@@ -5,13 +5,13 @@ import { runSimulation } from "./run-simulation.ts";
 import type { SimulateOptions } from "./simulate-arguments.ts";
 import type { SimulationResult } from "./summarise-simulation.ts";
 
-/** The Worker's own part of a request, as the hop bench measured its mean. */
+/** The Worker's own part of a request: the mean that the hop bench measured. */
 const EDGE_MS = 0.678;
 const CONFIDENCE = 0.99;
 const AWAY_MS = 10_000;
 const JOB_MS = 5_000;
 
-/** One load on a fleet whose services are shaped like a measured one. */
+/** Simulates one load on a fleet whose service times are shaped like measured ones. */
 export function simulateFleet(
   options: SimulateOptions,
   load: number,

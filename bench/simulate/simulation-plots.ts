@@ -1,7 +1,7 @@
 import type { PlotSpec } from "../../src/edge/plots/plot-spec.ts";
 import type { SimulationResult } from "./summarise-simulation.ts";
 
-/** Answers in budget, what devices had to do, and latency, each over the load that was offered. */
+/** Plots answers in budget, the work of the devices, and latency, each over the offered load. */
 export function loadPlot(results: readonly SimulationResult[]): PlotSpec {
   const line = (of: (result: SimulationResult) => number) =>
     results.map((result) => [result.offeredPerSecond, of(result)] as const);
@@ -44,7 +44,7 @@ export function loadPlot(results: readonly SimulationResult[]): PlotSpec {
   };
 }
 
-/** How latencies and the tenants' shares are distributed, at each load. */
+/** Plots the distributions of latencies and of the tenants' shares, at each load. */
 export function spreadPlot(results: readonly SimulationResult[]): PlotSpec {
   const colours = ["first", "second", "third", "good", "bad"] as const;
   const named = results.map((result, index) => ({

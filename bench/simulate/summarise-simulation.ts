@@ -4,7 +4,7 @@ import type { PlatformLoad } from "./platform.ts";
 import type { QueueReport } from "./sim-queue.ts";
 import type { Tally } from "./tally.ts";
 
-/** What one runner did while it was measured. */
+/** Work of one runner while it was measured. */
 export interface RunnerWork {
   readonly speed: string;
   readonly rows: number;
@@ -15,18 +15,21 @@ export interface SimulationResult {
   readonly runners: number;
   readonly seconds: number;
   readonly offeredPerSecond: number;
-  /** Answers within their budget. */
+  /** Answers within their budget, per second. */
   readonly goodputPerSecond: number;
   readonly goodputShare: number;
-  /** Requests by how they ended. */
+  /** Number of requests by result. */
   readonly results: Readonly<Record<string, number>>;
   readonly retried: number;
-  /** Of answers in budget; null where there is none. */
+  /** Latencies of answers in budget; null where there is none. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly quantiles: readonly number[] } | null;
-  /** Share of the time that devices were at work; and by speed. */
+  /** Share of the time that devices were busy, of all and by speed. */
   readonly utilisation: number;
   readonly utilisationBySpeed: Readonly<Record<string, number>>;
-  /** Of the share that each tenant got of what it asked for; and of the work of runners of one speed, by what that speed did of all. */
+  /**
+   * Jain's index of the tenants' shares of their demand, and of the work of runners.
+   * The latter is taken within each speed, weighted by that speed's share of all work.
+   */
   readonly fairness: { readonly tenants: number; readonly runners: number };
   readonly tenantShares: readonly number[];
   readonly platform: PlatformLoad;
@@ -42,7 +45,7 @@ interface Simulated {
   readonly queue: QueueReport;
 }
 
-/** Quantiles that a plot of latencies is drawn by. */
+/** Quantiles in a plot of latencies. */
 const QUANTILES = Array.from({ length: 101 }, (_, percent) => percent / 100);
 
 export function summariseSimulation(simulated: Simulated): SimulationResult {

@@ -1,17 +1,17 @@
 import type { RequestEnd } from "./sim-isolate.ts";
 
-/** What became of the requests of one tenant. */
+/** Requests of one tenant. */
 export interface TenantCount {
   offered: number;
   inBudget: number;
 }
 
-/** Counts how requests ended, those of the warm-up left out. */
+/** Counts requests by result, without those of the warm-up. */
 export class Tally {
   readonly tenants: readonly TenantCount[];
-  /** By result; `late` is an answer behind its budget. */
+  /** Number of requests by result; `late` is an answer after its budget. */
   readonly results = new Map<RequestEnd["result"] | "late", number>();
-  /** Of those that were answered in budget. */
+  /** Latencies of answers in budget. */
   readonly latenciesMs: number[] = [];
   offered = 0;
   retried = 0;

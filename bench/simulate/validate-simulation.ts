@@ -12,15 +12,15 @@ import { placeSlowly, type PlacedModel, sleepingEnvironment } from "./place-slow
 import { runSimulation } from "./run-simulation.ts";
 import type { SimulateOptions } from "./simulate-arguments.ts";
 
-/** One load, as it was measured on the local stack and as the simulator has it. */
+/** One load, as measured on the local stack and as simulated. */
 export interface ValidationRow {
   readonly load: number;
   readonly offeredPerSecond: number;
-  /** Answers in budget a second, round by round. */
+  /** Answers in budget per second, round by round. */
   readonly measured: readonly number[];
   readonly simulated: readonly number[];
   readonly ratio: number;
-  /** Of the generator: how far behind its own arrivals it was. */
+  /** 0.99 quantile of the generator's lag behind its own arrivals. */
   readonly lagP99Ms: number;
   readonly text: string;
 }
@@ -29,13 +29,14 @@ const LOADS = [0.5, 1, 2];
 const BUDGET_MS = 1_500;
 const WARM_UP_MS = 2_000;
 const CONFIDENCE = 0.99;
-/** Of the calibration under load: enough of it for a 0.99 quantile, little enough that nothing waits. */
+/** Load of the calibration, as a share of capacity: enough for a 0.99 quantile, too little for requests to wait. */
 const CALIBRATION_LOAD = 0.2;
 const CALIBRATION_MS = 10_000;
 
 /**
- * Offers the same arrivals to the local stack, whose backend sleeps for a known time, and to a simulation of it by
- * what a calibration measured; round by round at each load, so that a busy moment meets all of them.
+ * Offers the same arrivals to the local stack, whose backend sleeps for a known time, and to a simulation of it from a
+ * measured calibration.
+ * It runs round by round at each load, so that a busy moment meets all of them.
  */
 export async function* validateSimulation(
   options: Pick<SimulateOptions, "rounds" | "seconds" | "seed">,
@@ -87,7 +88,7 @@ export async function* validateSimulation(
   }
 }
 
-/** What lies around queue and service of a request, at a load under which hardly anything waits. */
+/** Measures a request's time outside queue and service, at a load under which hardly any request waits. */
 async function measureWay(
   stack: Parameters<typeof offerLoad>[0],
   seed: number,
