@@ -1,4 +1,4 @@
-/** What the package `millrace/client` gives; see docs/guides/client.md. */
+/** Exports of the package `millrace/client`; see docs/guides/client.md. */
 export { act } from "./infer.ts";
 export type { CallOptions, RawBody, RequestParts, Sendable } from "./call-options.ts";
 export { type Client, type ClientOptions, createClient } from "./client.ts";

@@ -12,7 +12,7 @@ export interface RateVerdict {
   readonly remaining: number;
   /** Time until the whole burst is available again. */
   readonly resetMs: number;
-  /** Of a refusal: until the next request is allowed; else 0. */
+  /** Time until the next allowed request after a refusal; otherwise 0. */
   readonly retryAfterMs: number;
 }
 
@@ -28,7 +28,7 @@ export class RateLimiter {
     this.#maxCallers = maxCallers;
   }
 
-  /** What asking now would come to. */
+  /** Verdict that a request now would get. */
   look(caller: string, rate: Rate, nowMs: number): RateVerdict {
     return judge(this.#dueOf(caller, rate, nowMs), rate, nowMs);
   }
@@ -43,14 +43,14 @@ export class RateLimiter {
     return { ...judge(nextMs, rate, nowMs), isAllowed: true, retryAfterMs: 0 };
   }
 
-  /** Nobody owes more than a burst: what is further ahead was noted before the clock was set back, and forgotten. */
+  /** A debt is at most one burst: a later due time was noted before the clock was set back, and is dropped. */
   #dueOf(caller: string, { perSecond, burst }: Rate, nowMs: number): number {
     const dueMs = this.#dueMs.get(caller) ?? nowMs;
     const mostMs = nowMs + (burst * 1_000) / perSecond;
     return dueMs > mostMs ? nowMs : Math.max(dueMs, nowMs);
   }
 
-  /** Whoever owes nothing need not be remembered; if all do, those are forgotten who came first. */
+  /** Callers without a debt are forgotten; if all have one, the oldest are. */
   #makeRoom(nowMs: number): void {
     if (this.#dueMs.size < this.#maxCallers) return;
     for (const [caller, dueMs] of this.#dueMs) if (dueMs <= nowMs) this.#dueMs.delete(caller);
@@ -73,7 +73,7 @@ function judge(dueMs: number, { perSecond, burst }: Rate, nowMs: number): RateVe
   };
 }
 
-/** How often an address may come with a secret that nobody has; each costs the database a look-up. */
+/** Rate at which one address may send unknown secrets; each costs a database look-up. */
 const WRONG_SECRETS = { perSecond: 2, burst: 100 };
 const KNOWN_ADDRESSES = 10_000;
 
@@ -87,12 +87,12 @@ export function checkAddress(address: string): void {
   throw new ProblemError("rate-limited", detail, { retryAfterMs: Math.ceil(retryAfterMs) });
 }
 
-/** The address came with a secret that nobody has. */
+/** Counts an unknown secret from the address. */
 export function noteWrongSecret(address: string): void {
   limiter.spend(address, WRONG_SECRETS, Date.now());
 }
 
-/** Where a request comes from, as Cloudflare tells; on one machine all come from the same. */
+/** Source address of a request, as Cloudflare reports it; on one machine all requests share one. */
 export function addressOf(request: Request): string {
   return request.headers.get("cf-connecting-ip") ?? "";
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
-/** How much of a body that nobody wants is taken off the wire. */
+/** Bytes of an unwanted body that are read and discarded. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
 
 /** Reads a body of at most `maxBytes`; of a longer one nothing is kept. */
@@ -22,7 +22,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** The first `maxBytes` of a body whose length nobody said, and how long it is. */
+/** The first `maxBytes` of a body of undeclared length, and its length. */
 async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -34,7 +34,10 @@ async function readChunks(request: Request, maxBytes: number): Promise<{ chunks:
   return { chunks, length };
 }
 
-/** What was read of a request's body; a client that goes away amid it made no request, and is no fault of ours. */
+/**
+ * Result of reading a request's body. A client that disconnects meanwhile sent no complete request, which is not our
+ * fault.
+ */
 export async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value> {
   try {
     return await reading;
@@ -58,7 +61,7 @@ export async function discardBody(request: Request): Promise<void> {
       if (length > DISCARDED_BYTES) return;
     }
   } catch {
-    // The client went away: nobody waits for the reply.
+    // The client disconnected: the reply has no reader.
   }
 }
 

@@ -18,9 +18,9 @@ export function shorten(name: string): string {
 }
 
 /**
- * Whether a graph is sound: each node takes what stands before it, no name is given twice, and outputs are computed.
- * Since nodes stand in the order in which they run, a graph without a complaint has no cycle. One by one: a small file
- * may have millions.
+ * Checks a graph: each node uses only earlier values, no name is defined twice, and outputs are computed. Nodes are in
+ * order of execution, so a graph without an error has no cycle. Errors come one by one, since a small file may have
+ * millions.
  */
 export function* checkGraph({ nodes, weights, inputs, outputs }: OnnxModel): Generator<FieldError> {
   const given = new Set<string>(weights.keys());
@@ -51,10 +51,10 @@ function giveAgain(who: string, name: string): string {
 }
 
 /**
- * Whether one row, weights, and what the row makes of them on its way, have room. ONNX Runtime computes what depends on weights
- * alone as it loads a model, so a few bytes that stand for a huge shape would fill a runner before the first request.
- * Activations are counted as float32. Where a shape cannot be told, what only depends on weights is refused, and so are
- * operators that may make much of little; others wait for the watchdog of the process that runs them.
+ * Checks that one row, the weights, and the row's intermediate values fit in memory. ONNX Runtime computes values of
+ * weights alone when it loads a model, so a few bytes that describe a huge shape would fill a runner before the first
+ * request. Activations count as float32. Where a shape is unknown, nodes that depend on weights alone and operators
+ * that may enlarge their inputs are refused; the others are left to the memory watchdog of their process.
  */
 export function checkSizes(model: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
   return [...checkInputs(model), ...checkWeights(model), ...checkActivations(model, shapes)];
@@ -96,7 +96,7 @@ function checkActivations({ nodes, weights }: OnnxModel, shapes: ReadonlyMap<str
       if (isFixed) fixed.add(name);
       sum += sizeInBytes("float32", countElements(shape ?? [0]));
     }
-    // What comes behind it is no better.
+    // One error is enough: later nodes only add to the sum.
     if (sum > LIMITS.modelActivationBytes) {
       const message = `${nameNode(node)} brings what one row takes to ${sum} bytes, ${over("modelActivationBytes")}`;
       return [{ pointer, message }];

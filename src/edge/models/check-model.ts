@@ -8,7 +8,7 @@ import type { FieldError } from "../../protocol/wire/problem.ts";
 import { checkGraph, checkSizes, nameNode, shorten } from "./check-graph.ts";
 import { readSignature, type Signature, type SignatureResult } from "./read-signature.ts";
 
-/** Of ONNX's own operators, what ONNX Runtime 1.30 loads. */
+/** First opset of ONNX's own operators that ONNX Runtime 1.30 loads. */
 export const FIRST_OPSET = 7;
 export const LAST_OPSET = 26;
 
@@ -70,8 +70,8 @@ const ARCHIVES = [
 ] as const;
 
 /**
- * Reads an ONNX file that somebody sent. It is surveyed before anything of it is built, so that a small file cannot
- * become much memory; weights in other files are refused, however deep they stand.
+ * Reads an uploaded ONNX file. A survey comes before any object is built, so that a small file cannot take much memory;
+ * weights in other files are refused at any depth.
  */
 export function openModel(file: Uint8Array): OpenedModel {
   const archive = ARCHIVES.find(({ first }) => first.every((byte, at) => file[at] === byte));
@@ -90,8 +90,8 @@ export type CheckedModel =
   | { readonly ok: false; readonly problems: FieldError[] };
 
 /**
- * Whether an ONNX file may be handed to runners: all that is wrong with it, up to `LIMITS.modelProblems`, without
- * running it. Pointers lead to fields of onnx.proto3, such as `#/graph/node/3`.
+ * Checks an ONNX file for runners without running it: all errors, up to `LIMITS.modelProblems`. Pointers lead to fields
+ * of onnx.proto3, such as `#/graph/node/3`.
  */
 export function checkModel(file: Uint8Array): CheckedModel {
   const opened = openModel(file);
@@ -105,7 +105,7 @@ export function checkModel(file: Uint8Array): CheckedModel {
   return { ok: false, problems };
 }
 
-/** As many as are told; the last says how many there are further. */
+/** The first errors, up to the limit; the last one counts the rest. */
 function collect(model: OnnxModel, signature: SignatureResult): FieldError[] {
   const told: FieldError[] = [];
   let further = 0;

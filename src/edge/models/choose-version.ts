@@ -1,8 +1,8 @@
 import type { ModelVersion } from "../../protocol/models/model.ts";
 
 /**
- * Of a model's versions, rising, the one with the number that was asked for; where none was, the latest that runs
- * somewhere: a new version takes over once it is calibrated. Null where there is none.
+ * Version of a model: the requested number, or by default the latest that runs somewhere, since a new version takes
+ * over once it is calibrated. Null where there is none. `versions` rise.
  */
 export function chooseVersion<Version extends Pick<ModelVersion, "id" | "version">>(
   versions: readonly Version[],

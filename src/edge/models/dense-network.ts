@@ -22,6 +22,6 @@ export interface DenseNetwork {
   readonly steps: readonly DenseStep[];
   /** Numbers in weights and biases. */
   readonly parameters: number;
-  /** What a row takes, as the number of products of weights that take about as long. */
+  /** Work of a row, as the number of weight products that take about as long. */
   readonly rowProducts: number;
 }

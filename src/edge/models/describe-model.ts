@@ -4,7 +4,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type CheckedModel, checkModel } from "./check-model.ts";
 import { readDenseModel } from "./read-dense-network.ts";
 
-/** What a version of a model is stored with. */
+/** Stored description of a model's version. */
 export interface ModelDescription {
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
@@ -15,7 +15,7 @@ export interface ModelDescription {
 
 type Described = { readonly ok: true; readonly description: ModelDescription } | Extract<CheckedModel, { ok: false }>;
 
-/** What an ONNX file says of itself. Throws `invalid-model` where it cannot be used, with all that is wrong. */
+/** Description of an ONNX file. Throws `invalid-model` with all errors where it cannot be used. */
 export function describeModel(file: Uint8Array): ModelDescription {
   const described = describe(file);
   if (described.ok) return described.description;

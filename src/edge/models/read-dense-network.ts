@@ -13,7 +13,7 @@ import { floatsOf, integersOf } from "../../onnx/tensor-values.ts";
 import type { DenseNetwork, DenseStep } from "./dense-network.ts";
 import type { Signature } from "./read-signature.ts";
 
-/** What else takes time, in products of weights: a row, each step of it, and each element that is no sum of products. */
+/** Further work in weight products: of a row, of each step, and of each element that is not a sum of products. */
 const PRODUCTS_PER_ROW = 2_048;
 const PRODUCTS_PER_STEP = 256;
 const PRODUCTS_PER_ELEMENT = 64;
@@ -60,10 +60,10 @@ function toDense(model: OnnxModel, { inputs, outputs }: Signature): DenseNetwork
 class NotDense extends Error {}
 const MISPLACED = "adds or multiplies elsewhere than behind a layer or before the first";
 
-/** What has been read so far: the value that the next node must take, with its shape, rows first. */
+/** Layers read so far: the value that the next node must use, with its shape, rows first. */
 interface Chain {
   value: string;
-  /** What the first layer gets of each element before it: element · scale + shift. Null where that is the element. */
+  /** Transform of each element before the first layer: element · scale + shift. Null where there is none. */
   before: { readonly scale: Float32Array; readonly shift: Float32Array } | null;
   shape: readonly number[];
   parameters: number;
@@ -190,7 +190,7 @@ function takeIn(before: Chain["before"], weights: Float32Array, outputs: number)
   return bias;
 }
 
-/** To what the layer just before gives, or to what goes into the first one. */
+/** Adds to the output of the last layer, or to the input of the first one. */
 function addRow(chain: Chain, tensor: OnnxTensor, factor: number): void {
   const { shift } = adjustable(chain);
   const row = rowOf(chain, tensor, shift.length);
@@ -204,7 +204,7 @@ function multiplyByRow(chain: Chain, tensor: OnnxTensor): void {
   for (let i = 0; i < scale.length; i++) scale[i]! *= row[i % row.length]!;
 }
 
-/** What is multiplied and added there: of a layer its weights [inputs, outputs] and its bias. */
+/** Numbers to scale and shift there: a layer's weights [inputs, outputs] and its bias. */
 function adjustable(chain: Chain): NonNullable<Chain["before"]> {
   const layer = chain.steps.at(-1);
   if (chain.shape.length === 2 && layer?.kind === "dense") return { scale: layer.weights, shift: layer.bias };

@@ -13,7 +13,7 @@ export type SignatureResult =
   | ({ readonly ok: true } & Signature)
   | { readonly ok: false; readonly messages: readonly string[] };
 
-/** What a network takes and gives; everything about it that no request could name or carry, where there is such. */
+/** Inputs and outputs of a network, and all errors that no request could name or carry. */
 export function readSignature({ inputs, outputs }: Pick<OnnxModel, "inputs" | "outputs">): SignatureResult {
   const messages = [
     ...(inputs.length === 0 ? ["the graph has no inputs"] : []),
@@ -46,7 +46,9 @@ function sizeOf(size: number | string): number {
   return typeof size === "number" ? size : -1;
 }
 
-/** What is wrong with a file as a variant: it takes and gives what its version does, so that either may answer a request. */
+/**
+ * Errors of a file as a variant: its inputs and outputs must equal its version's, so that either may answer a request.
+ */
 export function compareSignatures(version: Signature, file: Signature): FieldError[] {
   return (["inputs", "outputs"] as const).flatMap((side) => {
     const [wanted, found] = [version[side], file[side]].map(describeTensors);

@@ -8,7 +8,7 @@ import { findModel } from "../store/models/model-store.ts";
 import { learnSummary } from "../store/models/version-store.ts";
 import { describeModel, type ModelDescription } from "./describe-model.ts";
 
-/** What a file that a job left says of itself; null where it is gone, too large for a model, or none that can be used. */
+/** Description of a file that a job left; null where it is gone, too large for a model, or unusable. */
 export async function readStoredModel(bucket: R2Bucket, digest: string): Promise<ModelDescription | null> {
   const file = await getArtifact(bucket, digest);
   if (file === null || file.size > LIMITS.modelBytes) return null;
@@ -24,8 +24,8 @@ export async function readStoredModel(bucket: R2Bucket, digest: string): Promise
 const begun = new Set<string>();
 
 /**
- * Counts one file of a model that was stored before anybody counted, of the latest versions first. For behind a reply:
- * whoever reads the model next sees it. Files that would be refused today stay as they are.
+ * Counts one file of a model that was stored before counting began, the latest versions first. It runs behind a reply
+ * and shows at the next reading. Files that would be refused today stay as they are.
  */
 export async function countOldFile(env: Env, { versions }: Model): Promise<void> {
   const variants = versions.toReversed().flatMap((version) => version.variants);

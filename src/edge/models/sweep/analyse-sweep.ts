@@ -9,11 +9,11 @@ import { findKnee } from "../../../stats/compare/trade-offs.ts";
  */
 export const SAFE_MEMORY_SHARE = 0.5;
 
-/** What a batch may take, and where that comes from. */
+/** Memory limit of a batch, and its origin. */
 interface MemoryBudget {
   readonly budgetBytes: number;
   readonly of: "asked" | "host" | "device";
-  /** Of the machine's memory; null where the caller said how much. */
+  /** Share of the machine's memory; null where the caller gave a size. */
   readonly share: number | null;
 }
 
@@ -47,7 +47,7 @@ export interface SweepQuestion {
   readonly latencyMs?: number | undefined;
 }
 
-/** What the sweep of one placement says: throughput by rows, its knee, the largest safe batch, the one to take. */
+/** Analysis of one placement's sweep: throughput by rows, its knee, the largest safe batch, the recommended one. */
 export function analyseSweep(
   sweep: readonly SweepStep[],
   memory: MemoryFit | null,
@@ -82,8 +82,8 @@ export function rowsPerSecond(rows: number, serviceMs: number): number {
 }
 
 /**
- * Of the batches that were measured and are safe: with a bound, the one with the most rows a second whose p99
- * keeps it; without one, the knee, or the one with the most rows a second where there is no knee.
+ * Recommended batch of the safe measured ones. With a bound: the highest throughput whose p99 keeps it. Without: the
+ * knee, or the highest throughput where there is no knee.
  */
 function recommendBatch(
   steps: readonly SweptBatch[],

@@ -10,7 +10,7 @@ import { chooseVersion } from "../choose-version.ts";
 import { analyseSweep, chooseMemoryBudget } from "./analyse-sweep.ts";
 import { weighVariants } from "./weigh-variants.ts";
 
-/** What the sweep of a placement says; throws `not-found` where there is no such placement. */
+/** Analysis of a placement's sweep; throws `not-found` where there is no such placement. */
 export async function readSweep(
   env: ProjectEnv,
   id: string,

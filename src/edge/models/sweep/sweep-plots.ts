@@ -51,7 +51,7 @@ function curveOf(name: string, colour: "good" | "first" | "third", shape: "dot" 
   return [line, points];
 }
 
-/** What lies beyond the batches that were measured is told in words alone. */
+/** Batches beyond the measured ones are described in words only. */
 function rulesOf({ steps, knee, safe }: PlacementSweep): PlotLayer[] {
   const largest = steps.at(-1)?.rows ?? 0;
   const rules: PlotLayer[] = [];
@@ -106,7 +106,7 @@ function toMark({ variant, deviceKey, backend, software, state, fidelity, p50Ms 
   return [{ x: p50Ms, y: Number((100 * (1 - fidelity)).toFixed(9)), title, software }];
 }
 
-/** By latency, rising. */
+/** Pareto front by rising latency. */
 function frontOf(marks: readonly PlacedMark[]): PlacedMark[] {
   return paretoFront(marks, ["lower", "lower"], ({ x, y }) => [x, y]).toSorted((a, b) => a.x - b.x);
 }

@@ -29,7 +29,7 @@ export function tradeToTable({ model, version, items }: Trade): Table {
   ]);
 }
 
-/** What each placement of a version gains and costs beside its first variant in the same place. */
+/** Gain and cost of each placement of a version, relative to its first variant in the same place. */
 export function weighVariants(version: ModelVersion, placements: readonly Placement[]): TradedPlacement[] {
   const measured = placements.map((placement) => measure(placement, version));
   const bases = new Map(
