@@ -80,7 +80,7 @@ export function RunnerDetail({ onChange, onRemove, ...rest }: RunnerDetailProps)
         {owned ? (
           <RunnerActions client={client} runner={runner} onChange={onChange} onRemove={onRemove} />
         ) : (
-          <p class="muted">Another project shares it. What it does for others is told to its owner alone.</p>
+          <p class="muted">Another project shares it. Only its owner sees its work for others.</p>
         )}
       </section>
       {owned && <RunnerDoings {...rest} />}

@@ -52,7 +52,7 @@ export function WebhookPart({ client, administers }: PartProps) {
         canEdit={false}
         empty={
           administers && (
-            <EmptyState says="Nobody is told of alerts yet." command={nextCommands.createWebhook}>
+            <EmptyState says="No receiver of alerts yet." command={nextCommands.createWebhook}>
               Name an address here, or by this:
             </EmptyState>
           )

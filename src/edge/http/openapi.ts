@@ -119,7 +119,7 @@ const DONE = {
   200: "What was asked for",
   201: "It was created",
   202: "It was queued, and goes on behind the reply",
-  204: "It is done, and there is nothing to say",
+  204: "No content",
 };
 
 /** Problems of a route, joined by status; under `/v2` they have another shape. */

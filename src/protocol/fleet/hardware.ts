@@ -69,7 +69,7 @@ export const Device = z
     features: z.array(z.string()),
     limits: z.record(z.string(), z.number()),
     memoryBytes: z.number().nullable(),
-    board: GpuBoard.optional().meta({ description: "Absent where nothing tells of it" }),
+    board: GpuBoard.optional().meta({ description: "Absent where no source reports it" }),
     timestampQuantised: z
       .boolean()
       .nullable()

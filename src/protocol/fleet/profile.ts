@@ -13,7 +13,7 @@ const ProfileRequirements = z
     minMemoryBytes: z.number().int().min(1).optional(),
     instructionSets: z.array(InstructionSetName).max(8).optional().meta({ description: "Of its processor" }),
     minGpuMemoryBytes: z.number().int().min(1).optional().meta({
-      description: "Of the device; WebGPU does not tell it, so a GPU that no other source tells of does not fit",
+      description: "Of the device; WebGPU does not report it, so a GPU without another source does not fit",
     }),
     features: z.array(z.string().max(64)).max(32).optional(),
   })

@@ -77,7 +77,7 @@ export const runnerEndpoints = {
     path: "/v1/runners/{id}/diagnosis",
     tag: "runners",
     summary: "Ask a runner how it is: a checklist with what is measured, what it should be, and what to change",
-    description: "One that does not answer is told of by its last report.",
+    description: "For a runner that does not answer, its last report is used.",
     access: "read",
     params: byRunnerId,
     reply: { status: 200, schema: Diagnosis },

@@ -57,7 +57,7 @@ function checkMemory(report: HealthReport, context: WatchContext): DiagnosisChec
     detail:
       found?.detail ??
       (trend === null
-        ? "It is told once the runner has run for an hour."
+        ? "It is known once the runner has run for an hour."
         : `Growth that goes on, by ${GROWN_BYTES / 2 ** 20} MiB or more, is not seen.`),
     advice: ADVICE.memory,
   });
