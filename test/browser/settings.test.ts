@@ -378,7 +378,7 @@ describe("webhooks", () => {
       await item.getByText("Nothing was sent in the last 30 days.").waitFor();
       await item.getByRole("button", { name: `Delete the webhook ${url}` }).click();
       await item.getByRole("button", { name: "Yes, delete" }).click();
-      await page.getByText("Nobody is told of alerts yet.").waitFor();
+      await page.getByText("No receiver of alerts yet.").waitFor();
       expect(quiet.findings([400])).toEqual([]);
     } finally {
       await new Promise((resolve) => receiver.close(resolve));

@@ -115,10 +115,10 @@ function describeSuccess({ method, reply, repeatable }: Endpoint, schemas: Schem
 
 /** Description of each status of success. */
 const DONE = {
-  101: "The connection is a WebSocket from here on",
-  200: "What was asked for",
-  201: "It was created",
-  202: "It was queued, and goes on behind the reply",
+  101: "The connection becomes a WebSocket",
+  200: "Success",
+  201: "Created",
+  202: "Queued: the work continues after the reply",
   204: "No content",
 };
 
