@@ -7,20 +7,19 @@ import type { FieldError } from "../../protocol/wire/problem.ts";
 
 const LENGTH = 64;
 
-/** As messages call a node: by its operator, and its name where it has one. */
+/** A node's name in messages: its operator, and its own name if it has one. */
 export function nameNode({ operator, name }: Pick<OnnxNode, "operator" | "name">): string {
   return name === "" ? shorten(operator) : `${shorten(operator)} (${shorten(name)})`;
 }
 
-/** A name out of a file, no longer than a message has room for. */
+/** A name from a file, shortened for a message. */
 export function shorten(name: string): string {
   return name.length > LENGTH ? `${name.slice(0, LENGTH)}…` : name;
 }
 
 /**
- * Whether a graph is sound: each node takes what stands before it, no name is given twice, and outputs are computed.
- * Since nodes stand in the order in which they run, a graph without a complaint has no cycle. One by one: a small file
- * may have millions.
+ * Faults of a graph: each node must use earlier values, names must be unique, and outputs must be computed. Nodes are
+ * in execution order, so a graph without faults has no cycle. Yields them one by one: a small file may have millions.
  */
 export function* checkGraph({ nodes, weights, inputs, outputs }: OnnxModel): Generator<FieldError> {
   const given = new Set<string>(weights.keys());
@@ -51,21 +50,25 @@ function giveAgain(who: string, name: string): string {
 }
 
 /**
- * Whether one row, weights, and what the row makes of them on its way, have room. ONNX Runtime computes what depends on weights
- * alone as it loads a model, so a few bytes that stand for a huge shape would fill a runner before the first request.
- * Activations are counted as float32. Where a shape cannot be told, what only depends on weights is refused, and so are
- * operators that may make much of little; others wait for the watchdog of the process that runs them.
+ * Faults of sizes: one row, the weights and the row's activations, counted as float32, must fit their limits. ONNX
+ * Runtime computes values that depend on weights alone while it loads a model, so a few bytes that declare a huge shape
+ * would fill a runner before the first request. If a shape is unknown, values that depend only on weights are refused,
+ * as are operators that may turn small inputs into large outputs; others are left to the watchdog of the process that
+ * runs them.
  */
 export function checkSizes(model: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
   return [...checkInputs(model), ...checkWeights(model), ...checkActivations(model, shapes)];
 }
 
-/** Both ends make inputs of their own to measure and to probe with, so that one that no request could carry fills them, too. */
+/**
+ * Edge and runner make inputs of their own to measure and to probe, so even an input too large for a request would fill
+ * them.
+ */
 function checkInputs({ inputs }: OnnxModel): FieldError[] {
   let sum = 0;
   for (const [index, { name, dtype, shape }] of inputs.entries()) {
     const elements = countElements(shape.map((size) => (typeof size === "number" ? size : 1)));
-    // The length of a text takes four bytes, however short that is.
+    // The length of a text takes four bytes, however short the text.
     sum += sizeInBytes(dtype === "string" ? "uint32" : dtype, elements);
     if (sum > LIMITS.inferBodyBytes) {
       const message = `the input ${shorten(name)} brings a row to ${sum} bytes, ${over("inferBodyBytes")}`;
@@ -96,7 +99,7 @@ function checkActivations({ nodes, weights }: OnnxModel, shapes: ReadonlyMap<str
       if (isFixed) fixed.add(name);
       sum += sizeInBytes("float32", countElements(shape ?? [0]));
     }
-    // What comes behind it is no better.
+    // Later nodes only exceed the limit further.
     if (sum > LIMITS.modelActivationBytes) {
       const message = `${nameNode(node)} brings what one row takes to ${sum} bytes, ${over("modelActivationBytes")}`;
       return [{ pointer, message }];

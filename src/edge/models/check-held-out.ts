@@ -4,7 +4,7 @@ import type { FieldError } from "../../protocol/wire/problem.ts";
 import { isTaskMetric, measureTask, TASK_METRICS } from "../../stats/score/task/task-metric.ts";
 import type { Signature } from "./read-signature.ts";
 
-/** What is wrong with data of a version: each part is named as a field of the file. */
+/** Faults of a version's held-out data; each part is named as a field of the file. */
 export function checkHeldOut({ inputs, outputs }: Signature, heldOut: HeldOut): FieldError[] {
   const errors: FieldError[] = [];
   if (heldOut.rows < LIMITS.minHeldOutRows) {
@@ -29,7 +29,7 @@ export function checkHeldOut({ inputs, outputs }: Signature, heldOut: HeldOut): 
   return checkMetric(heldOut);
 }
 
-/** What answers nothing is measured, to see that target and metric go together with an output. */
+/** Measures the answer that ignores the inputs, to check that target and metric fit an output. */
 function checkMetric({ metric, inputs, target, baseline }: HeldOut): FieldError[] {
   if (!isTaskMetric(metric)) return [{ pointer: "#/metric", message: `must be one of: ${TASK_METRICS.join(", ")}` }];
   try {
@@ -41,7 +41,7 @@ function checkMetric({ metric, inputs, target, baseline }: HeldOut): FieldError[
   }
 }
 
-/** Whether a tensor has rows of what a network takes or gives: its own first dimension is free, or 1. */
+/** Whether a tensor has rows of a network's input or output, whose own first dimension is free, or 1. */
 function isOfRows([leading, ...rest]: readonly number[], [, ...given]: readonly number[]): boolean {
   if (leading !== -1 && leading !== 1) return false;
   return rest.length === given.length && rest.every((size, axis) => size === -1 || size === given[axis]);

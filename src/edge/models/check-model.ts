@@ -8,13 +8,13 @@ import type { FieldError } from "../../protocol/wire/problem.ts";
 import { checkGraph, checkSizes, nameNode, shorten } from "./check-graph.ts";
 import { readSignature, type Signature, type SignatureResult } from "./read-signature.ts";
 
-/** Of ONNX's own operators, what ONNX Runtime 1.30 loads. */
+/** First opset of ONNX's own operators that ONNX Runtime 1.30 loads. */
 export const FIRST_OPSET = 7;
 export const LAST_OPSET = 26;
 
 /**
- * Operators that ONNX Runtime's CPU provider computes, by the opset since which it knows them (7 stands for it and all
- * before); without those of training and of pictures as files.
+ * Operators of ONNX Runtime's CPU provider by their first opset (7 includes all before it), without those for training
+ * and for image files.
  */
 const SINCE: Readonly<Record<number, string>> = {
   7:
@@ -56,22 +56,22 @@ export const OPERATORS: ReadonlyMap<string, number> = new Map(
   Object.entries(SINCE).flatMap(([opset, names]) => names.split(" ").map((name) => [name, Number(opset)] as const)),
 );
 
-/** Operators that run a graph of their own, and mostly as often as data say. */
+/** Operators that run a subgraph, mostly as often as the data require. */
 const REPEATING_OPERATORS: ReadonlySet<string> = new Set(["If", "Loop", "Scan", "SequenceMap"]);
 
 export type OpenedModel =
   | { readonly ok: true; readonly model: OnnxModel }
   | { readonly ok: false; readonly message: string };
 
-/** The first bytes of what people send in place of the file that is inside. */
+/** First bytes of archives that are uploaded instead of the model file inside. */
 const ARCHIVES = [
   { kind: "a zip archive", first: [0x50, 0x4b] },
   { kind: "a gzip archive", first: [0x1f, 0x8b] },
 ] as const;
 
 /**
- * Reads an ONNX file that somebody sent. It is surveyed before anything of it is built, so that a small file cannot
- * become much memory; weights in other files are refused, however deep they stand.
+ * Reads an uploaded ONNX file. It is surveyed before any object is built, so that a small file cannot take much memory;
+ * weights in external files are refused at any depth.
  */
 export function openModel(file: Uint8Array): OpenedModel {
   const archive = ARCHIVES.find(({ first }) => first.every((byte, at) => file[at] === byte));
@@ -90,8 +90,8 @@ export type CheckedModel =
   | { readonly ok: false; readonly problems: FieldError[] };
 
 /**
- * Whether an ONNX file may be handed to runners: all that is wrong with it, up to `LIMITS.modelProblems`, without
- * running it. Pointers lead to fields of onnx.proto3, such as `#/graph/node/3`.
+ * Checks whether runners may get an ONNX file, without running it, and gives all its faults up to
+ * `LIMITS.modelProblems`. Pointers lead to fields of onnx.proto3, such as `#/graph/node/3`.
  */
 export function checkModel(file: Uint8Array): CheckedModel {
   const opened = openModel(file);
@@ -105,7 +105,7 @@ export function checkModel(file: Uint8Array): CheckedModel {
   return { ok: false, problems };
 }
 
-/** As many as are told; the last says how many there are further. */
+/** Faults up to the limit; the last one gives the number of the others. */
 function collect(model: OnnxModel, signature: SignatureResult): FieldError[] {
   const told: FieldError[] = [];
   let further = 0;
@@ -123,7 +123,7 @@ function* checkAll(model: OnnxModel, signature: SignatureResult): Generator<Fiel
     isSound = false;
     yield problem;
   }
-  // Sizes of what is no sound graph say nothing.
+  // Sizes of an unsound graph mean nothing.
   if (isSound) yield* checkSizes(model, inferShapes(model, 1));
 }
 

@@ -1,8 +1,8 @@
 import type { ModelVersion } from "../../protocol/models/model.ts";
 
 /**
- * Of a model's versions, rising, the one with the number that was asked for; where none was, the latest that runs
- * somewhere: a new version takes over once it is calibrated. Null where there is none.
+ * The requested version of a model, from versions in rising order; without a request, the latest that runs somewhere,
+ * so that a new version takes over once it is calibrated. Null if there is none.
  */
 export function chooseVersion<Version extends Pick<ModelVersion, "id" | "version">>(
   versions: readonly Version[],

@@ -4,18 +4,18 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type CheckedModel, checkModel } from "./check-model.ts";
 import { readDenseModel } from "./read-dense-network.ts";
 
-/** What a version of a model is stored with. */
+/** Description of a model's version as it is stored. */
 export interface ModelDescription {
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
-  /** Null where the edge cannot compute it by itself. */
+  /** Null if the edge cannot compute the network itself. */
   readonly edgeParameters: number | null;
   readonly summary: ModelSummary;
 }
 
 type Described = { readonly ok: true; readonly description: ModelDescription } | Extract<CheckedModel, { ok: false }>;
 
-/** What an ONNX file says of itself. Throws `invalid-model` where it cannot be used, with all that is wrong. */
+/** Description of an ONNX file. Throws `invalid-model` with all faults if it cannot be used. */
 export function describeModel(file: Uint8Array): ModelDescription {
   const described = describe(file);
   if (described.ok) return described.description;
@@ -23,7 +23,7 @@ export function describeModel(file: Uint8Array): ModelDescription {
   throw new ProblemError("invalid-model", `The model cannot be used: ${errors[0]?.message}.`, { errors });
 }
 
-/** The same as a report, whether it can be used or not. */
+/** The same as a report, whether or not the file can be used. */
 export function reportModel(file: Uint8Array): ModelReport {
   const described = describe(file);
   if (described.ok) return { ok: true, ...described.description, problems: [] };

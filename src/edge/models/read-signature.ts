@@ -13,7 +13,7 @@ export type SignatureResult =
   | ({ readonly ok: true } & Signature)
   | { readonly ok: false; readonly messages: readonly string[] };
 
-/** What a network takes and gives; everything about it that no request could name or carry, where there is such. */
+/** Inputs and outputs of a network, or everything about them that a request could not name or carry. */
 export function readSignature({ inputs, outputs }: Pick<OnnxModel, "inputs" | "outputs">): SignatureResult {
   const messages = [
     ...(inputs.length === 0 ? ["the graph has no inputs"] : []),
@@ -41,12 +41,12 @@ function toSpec({ name, dtype, shape }: OnnxValue): TensorSpec[] {
   return known.success ? [{ name, dtype: known.data, shape: shape.map(sizeOf) }] : [];
 }
 
-/** A fixed size, or -1 where the file names or leaves out the dimension. */
+/** A fixed size, or -1 if the file names or omits the dimension. */
 function sizeOf(size: number | string): number {
   return typeof size === "number" ? size : -1;
 }
 
-/** What is wrong with a file as a variant: it takes and gives what its version does, so that either may answer a request. */
+/** Faults of a file as a variant: its signature must equal its version's, so that either may answer a request. */
 export function compareSignatures(version: Signature, file: Signature): FieldError[] {
   return (["inputs", "outputs"] as const).flatMap((side) => {
     const [wanted, found] = [version[side], file[side]].map(describeTensors);

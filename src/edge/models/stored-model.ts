@@ -8,7 +8,7 @@ import { findModel } from "../store/models/model-store.ts";
 import { learnSummary } from "../store/models/version-store.ts";
 import { describeModel, type ModelDescription } from "./describe-model.ts";
 
-/** What a file that a job left says of itself; null where it is gone, too large for a model, or none that can be used. */
+/** Description of a job's output file; null if the file is gone, too large for a model, or unusable. */
 export async function readStoredModel(bucket: R2Bucket, digest: string): Promise<ModelDescription | null> {
   const file = await getArtifact(bucket, digest);
   if (file === null || file.size > LIMITS.modelBytes) return null;
@@ -20,12 +20,12 @@ export async function readStoredModel(bucket: R2Bucket, digest: string): Promise
   }
 }
 
-/** Digests that this isolate has begun with: what cannot be counted is not read with every request. */
+/** Digests that this isolate has attempted: an uncountable file is not read with every request. */
 const begun = new Set<string>();
 
 /**
- * Counts one file of a model that was stored before anybody counted, of the latest versions first. For behind a reply:
- * whoever reads the model next sees it. Files that would be refused today stay as they are.
+ * Counts one file of a model from before parameters were counted, latest versions first. It runs behind a reply; the
+ * next read of the model shows the count. Files that would be refused today stay as they are.
  */
 export async function countOldFile(env: Env, { versions }: Model): Promise<void> {
   const variants = versions.toReversed().flatMap((version) => version.variants);
@@ -37,14 +37,14 @@ export async function countOldFile(env: Env, { versions }: Model): Promise<void>
   if (file !== null) await learnSummary(openDatabase(env.DB), digest, file.summary);
 }
 
-/** A model by name or id; throws `not-found` where there is none. */
+/** A model by name or id; throws `not-found` if there is none. */
 export async function mustFindModel(env: ProjectEnv, nameOrId: string): Promise<Model> {
   const model = await findModel(openProject(env), nameOrId);
   if (model === null) throw new ProblemError("not-found", `There is no model ${nameOrId}.`);
   return model;
 }
 
-/** One version of it; throws `not-found` where there is none. */
+/** A version of a model; throws `not-found` if there is none. */
 export async function mustFindVersion(env: ProjectEnv, nameOrId: string, number: number): Promise<ModelVersion> {
   const { versions } = await mustFindModel(env, nameOrId);
   const version = versions.find((each) => each.version === number);

@@ -29,7 +29,7 @@ export function tradeToTable({ model, version, items }: Trade): Table {
   ]);
 }
 
-/** What each placement of a version gains and costs beside its first variant in the same place. */
+/** Gains and losses of each placement of a version compared with the first variant in the same place. */
 export function weighVariants(version: ModelVersion, placements: readonly Placement[]): TradedPlacement[] {
   const measured = placements.map((placement) => measure(placement, version));
   const bases = new Map(
@@ -85,7 +85,7 @@ function placeOf({ runnerId, deviceKey, backend }: Pick<Measured, "runnerId" | "
   return `${runnerId} ${deviceKey} ${backend}`;
 }
 
-/** Ids of those that nothing else eligible beats in fidelity, latency and throughput at once. */
+/** Ids of the placements that no other eligible one beats in fidelity, latency and throughput at once. */
 function frontOf(rows: readonly Measured[]): string[] {
   const eligible = rows.filter(({ state }) => state === "eligible");
   return paretoFront(eligible, ["higher", "lower", "higher"], ({ fidelity, p50Ms, bestRowsPerS }) => [
