@@ -12,13 +12,14 @@ export interface RateVerdict {
   readonly remaining: number;
   /** Time until the whole burst is available again. */
   readonly resetMs: number;
-  /** Of a refusal: until the next request is allowed; else 0. */
+  /** Time until the next request is allowed after a refusal; else 0. */
   readonly retryAfterMs: number;
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371, annex A, as virtual scheduling): for each caller one number, the time at
- * which what it asked so far would be worked off at its rate. The clock is passed in.
+ * The generic cell rate algorithm: one number for each caller, the time at which its requests so far are worked off at
+ * its rate. The clock is passed in.
+ * Source: ITU-T I.371, annex A (virtual scheduling).
  */
 export class RateLimiter {
   readonly #dueMs = new Map<string, number>();
@@ -28,12 +29,12 @@ export class RateLimiter {
     this.#maxCallers = maxCallers;
   }
 
-  /** What asking now would come to. */
+  /** Verdict on a request now, without counting it. */
   look(caller: string, rate: Rate, nowMs: number): RateVerdict {
     return judge(this.#dueOf(caller, rate, nowMs), rate, nowMs);
   }
 
-  /** Counts a request, unless it is one too many. */
+  /** Counts a request, unless it exceeds the rate. */
   spend(caller: string, rate: Rate, nowMs: number): RateVerdict {
     const dueMs = this.#dueOf(caller, rate, nowMs);
     if (!judge(dueMs, rate, nowMs).isAllowed) return judge(dueMs, rate, nowMs);
@@ -43,14 +44,17 @@ export class RateLimiter {
     return { ...judge(nextMs, rate, nowMs), isAllowed: true, retryAfterMs: 0 };
   }
 
-  /** Nobody owes more than a burst: what is further ahead was noted before the clock was set back, and forgotten. */
+  /**
+   * Time at which a caller's requests are worked off. More than a burst ahead is from before the clock was set back,
+   * and is discarded.
+   */
   #dueOf(caller: string, { perSecond, burst }: Rate, nowMs: number): number {
     const dueMs = this.#dueMs.get(caller) ?? nowMs;
     const mostMs = nowMs + (burst * 1_000) / perSecond;
     return dueMs > mostMs ? nowMs : Math.max(dueMs, nowMs);
   }
 
-  /** Whoever owes nothing need not be remembered; if all do, those are forgotten who came first. */
+  /** Removes callers that owe nothing; if all owe, the oldest. */
   #makeRoom(nowMs: number): void {
     if (this.#dueMs.size < this.#maxCallers) return;
     for (const [caller, dueMs] of this.#dueMs) if (dueMs <= nowMs) this.#dueMs.delete(caller);
@@ -73,13 +77,13 @@ function judge(dueMs: number, { perSecond, burst }: Rate, nowMs: number): RateVe
   };
 }
 
-/** How often an address may come with a secret that nobody has; each costs the database a look-up. */
+/** Rate of unknown secrets from an address; each costs a database look-up. */
 const WRONG_SECRETS = { perSecond: 2, burst: 100 };
 const KNOWN_ADDRESSES = 10_000;
 
 const limiter = new RateLimiter(KNOWN_ADDRESSES);
 
-/** Throws `rate-limited` where this address was wrong too often of late: then nothing is looked up for it. */
+/** Throws `rate-limited` for an address with too many unknown secrets of late, which gets no look-up. */
 export function checkAddress(address: string): void {
   const { isAllowed, retryAfterMs } = limiter.look(address, WRONG_SECRETS, Date.now());
   if (isAllowed) return;
@@ -87,12 +91,12 @@ export function checkAddress(address: string): void {
   throw new ProblemError("rate-limited", detail, { retryAfterMs: Math.ceil(retryAfterMs) });
 }
 
-/** The address came with a secret that nobody has. */
+/** Counts an unknown secret from an address. */
 export function noteWrongSecret(address: string): void {
   limiter.spend(address, WRONG_SECRETS, Date.now());
 }
 
-/** Where a request comes from, as Cloudflare tells; on one machine all come from the same. */
+/** Address of a request's client, as Cloudflare reports it; on one machine all share one. */
 export function addressOf(request: Request): string {
   return request.headers.get("cf-connecting-ip") ?? "";
 }
