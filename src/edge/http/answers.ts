@@ -40,7 +40,7 @@ export async function answerOnce<Body extends object>(
   });
 }
 
-/** Headers for the facts that flat rows cannot hold: the next page's address, and a cut. */
+/** Headers for facts that flat rows cannot hold: the next page's address, and a truncation. */
 function moreOf(c: Context<AppEnv>, body: { nextCursor?: string | null; truncated?: boolean }): Record<string, string> {
   const next = new URL(c.req.url);
   if (typeof body.nextCursor === "string") next.searchParams.set("cursor", body.nextCursor);

@@ -17,8 +17,9 @@ export interface RateVerdict {
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371, annex A, as virtual scheduling): for each caller one number, the time at
- * which what it asked so far would be worked off at its rate. The clock is passed in.
+ * The generic cell rate algorithm: one number for each caller, the time at which its requests so far are worked off at
+ * its rate. The clock is passed in.
+ * Source: ITU-T I.371, annex A (virtual scheduling).
  */
 export class RateLimiter {
   readonly #dueMs = new Map<string, number>();
@@ -33,7 +34,7 @@ export class RateLimiter {
     return judge(this.#dueOf(caller, rate, nowMs), rate, nowMs);
   }
 
-  /** Counts a request, unless it is one too many. */
+  /** Counts a request, unless it exceeds the rate. */
   spend(caller: string, rate: Rate, nowMs: number): RateVerdict {
     const dueMs = this.#dueOf(caller, rate, nowMs);
     if (!judge(dueMs, rate, nowMs).isAllowed) return judge(dueMs, rate, nowMs);
@@ -79,7 +80,7 @@ const KNOWN_ADDRESSES = 10_000;
 
 const limiter = new RateLimiter(KNOWN_ADDRESSES);
 
-/** Throws `rate-limited` where this address was wrong too often of late: then nothing is looked up for it. */
+/** Throws `rate-limited` for an address with too many unknown secrets of late, which gets no look-up. */
 export function checkAddress(address: string): void {
   const { isAllowed, retryAfterMs } = limiter.look(address, WRONG_SECRETS, Date.now());
   if (isAllowed) return;

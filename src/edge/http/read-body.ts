@@ -4,7 +4,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 /** Bytes of an unwanted body that are read and discarded. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
 
-/** Reads a body of at most `maxBytes`; of a longer one nothing is kept. */
+/** Reads a body of at most `maxBytes`; nothing of a longer one is kept. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
     new ProblemError("payload-too-large", `The body may hold at most ${maxBytes} bytes.`, {
@@ -49,8 +49,8 @@ export async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value
 }
 
 /**
- * Takes a body off the wire that was not read, within bounds: a client that still writes when the
- * connection ends sees a broken pipe and never the reply.
+ * Reads and discards an unread body, within bounds: a client that still writes when the connection ends sees a broken
+ * pipe and never the reply.
  */
 export async function discardBody(request: Request): Promise<void> {
   if (request.bodyUsed) return;
@@ -72,7 +72,7 @@ export function mediaTypeOf(request: Request): string {
 
 const OCTETS = "application/octet-stream";
 
-/** A file that a request brings. */
+/** The file in a request's body. */
 export async function readOctets(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const mediaType = mediaTypeOf(request);
   if (mediaType !== OCTETS) throw unsupportedMediaType(mediaType, [OCTETS]);
@@ -86,7 +86,9 @@ export function unsupportedMediaType(found: string, wanted: readonly string[]): 
   });
 }
 
-/** Parses a JSON body; what is not JSON, or would take far more memory than its text, is a problem that says so. */
+/**
+ * Parses a JSON body; throws a problem for invalid JSON, and for JSON that would need far more memory than its text.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   checkNodes(bytes);
   try {
@@ -98,7 +100,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Parses a body of one JSON text a line; empty lines do not count. */
+/** Parses a body with one JSON text on each line; empty lines do not count. */
 export function parseLines(bytes: Uint8Array): unknown[] {
   checkNodes(bytes);
   try {
@@ -126,7 +128,7 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 const COLON = 0x3a;
 
-/** Objects, arrays and fields of JSON text, or more where a string has their marks. */
+/** Number of objects, arrays and fields in JSON text; punctuation in strings may inflate it. */
 function countNodes(bytes: Uint8Array): number {
   let nodes = 0;
   for (const byte of bytes) if (byte === BRACE || byte === BRACKET || byte === COLON) nodes++;

@@ -7,12 +7,12 @@ import type { FieldError } from "../../protocol/wire/problem.ts";
 
 const LENGTH = 64;
 
-/** As messages call a node: by its operator, and its name where it has one. */
+/** A node's name in messages: its operator, and its own name if it has one. */
 export function nameNode({ operator, name }: Pick<OnnxNode, "operator" | "name">): string {
   return name === "" ? shorten(operator) : `${shorten(operator)} (${shorten(name)})`;
 }
 
-/** A name out of a file, no longer than a message has room for. */
+/** A name from a file, shortened for a message. */
 export function shorten(name: string): string {
   return name.length > LENGTH ? `${name.slice(0, LENGTH)}…` : name;
 }
@@ -60,12 +60,15 @@ export function checkSizes(model: OnnxModel, shapes: ReadonlyMap<string, Shape>)
   return [...checkInputs(model), ...checkWeights(model), ...checkActivations(model, shapes)];
 }
 
-/** Both ends make inputs of their own to measure and to probe with, so that one that no request could carry fills them, too. */
+/**
+ * Edge and runner make inputs of their own to measure and to probe, so even an input too large for a request would fill
+ * them.
+ */
 function checkInputs({ inputs }: OnnxModel): FieldError[] {
   let sum = 0;
   for (const [index, { name, dtype, shape }] of inputs.entries()) {
     const elements = countElements(shape.map((size) => (typeof size === "number" ? size : 1)));
-    // The length of a text takes four bytes, however short that is.
+    // The length of a text takes four bytes, however short the text.
     sum += sizeInBytes(dtype === "string" ? "uint32" : dtype, elements);
     if (sum > LIMITS.inferBodyBytes) {
       const message = `the input ${shorten(name)} brings a row to ${sum} bytes, ${over("inferBodyBytes")}`;

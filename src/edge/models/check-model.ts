@@ -13,8 +13,8 @@ export const FIRST_OPSET = 7;
 export const LAST_OPSET = 26;
 
 /**
- * Operators that ONNX Runtime's CPU provider computes, by the opset since which it knows them (7 stands for it and all
- * before); without those of training and of pictures as files.
+ * Operators of ONNX Runtime's CPU provider by their first opset (7 includes all before it), without those for training
+ * and for image files.
  */
 const SINCE: Readonly<Record<number, string>> = {
   7:
@@ -56,14 +56,14 @@ export const OPERATORS: ReadonlyMap<string, number> = new Map(
   Object.entries(SINCE).flatMap(([opset, names]) => names.split(" ").map((name) => [name, Number(opset)] as const)),
 );
 
-/** Operators that run a graph of their own, and mostly as often as data say. */
+/** Operators that run a subgraph, mostly as often as the data require. */
 const REPEATING_OPERATORS: ReadonlySet<string> = new Set(["If", "Loop", "Scan", "SequenceMap"]);
 
 export type OpenedModel =
   | { readonly ok: true; readonly model: OnnxModel }
   | { readonly ok: false; readonly message: string };
 
-/** The first bytes of what people send in place of the file that is inside. */
+/** First bytes of archives that are uploaded instead of the model file inside. */
 const ARCHIVES = [
   { kind: "a zip archive", first: [0x50, 0x4b] },
   { kind: "a gzip archive", first: [0x1f, 0x8b] },
@@ -123,7 +123,7 @@ function* checkAll(model: OnnxModel, signature: SignatureResult): Generator<Fiel
     isSound = false;
     yield problem;
   }
-  // Sizes of what is no sound graph say nothing.
+  // Sizes of an unsound graph mean nothing.
   if (isSound) yield* checkSizes(model, inferShapes(model, 1));
 }
 

@@ -11,16 +11,16 @@ export type DenseStep =
   | { readonly kind: "relu" | "tanh" | "sigmoid" | "softmax" }
   | { readonly kind: "leakyRelu"; readonly slope: number };
 
-/** A network that takes each row of its input through the same steps, one after the other. */
+/** A network that applies the same steps in order to each row of its input. */
 export interface DenseNetwork {
   readonly input: string;
   /** Elements of a row. */
   readonly inputs: number;
   readonly output: string;
-  /** Shape of what a row becomes. */
+  /** Shape of the output for one row. */
   readonly outputShape: readonly number[];
   readonly steps: readonly DenseStep[];
-  /** Numbers in weights and biases. */
+  /** Number of weights and biases. */
   readonly parameters: number;
   /** Work of a row, as the number of weight products that take about as long. */
   readonly rowProducts: number;

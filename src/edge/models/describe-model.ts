@@ -8,7 +8,7 @@ import { readDenseModel } from "./read-dense-network.ts";
 export interface ModelDescription {
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
-  /** Null where the edge cannot compute it by itself. */
+  /** Null if the edge cannot compute the network itself. */
   readonly edgeParameters: number | null;
   readonly summary: ModelSummary;
 }
@@ -23,7 +23,7 @@ export function describeModel(file: Uint8Array): ModelDescription {
   throw new ProblemError("invalid-model", `The model cannot be used: ${errors[0]?.message}.`, { errors });
 }
 
-/** The same as a report, whether it can be used or not. */
+/** The same as a report, whether or not the file can be used. */
 export function reportModel(file: Uint8Array): ModelReport {
   const described = describe(file);
   if (described.ok) return { ok: true, ...described.description, problems: [] };

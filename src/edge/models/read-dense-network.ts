@@ -22,21 +22,21 @@ export type DenseResult =
   | { readonly ok: true; readonly network: DenseNetwork }
   | { readonly ok: false; readonly message: string };
 
-/** Since then Gemm and Add broadcast as they do now, and Reshape has its shape as an input. */
+/** First opset in which Gemm and Add broadcast as they do now, and Reshape has its shape as an input. */
 const FIRST_OPSET = 7;
-/** Since then Softmax goes along the last axis unless it says otherwise; before, along the second. */
+/** First opset in which Softmax uses the last axis by default; before, it used the second. */
 const SOFTMAX_OPSET = 13;
 
 /**
- * Reads an ONNX file as a dense network: one input and one output of float32, and between them a chain of Gemm,
- * MatMul, rows that are added, subtracted or multiplied by before the first or behind any of them, Relu, LeakyRelu, Tanh, Sigmoid, Softmax, Flatten, Reshape, Identity and Constant. Says
- * what is otherwise where it is none.
+ * Reads an ONNX file as a dense network: one input and one output of float32, joined by a chain of Gemm, MatMul, Relu,
+ * LeakyRelu, Tanh, Sigmoid, Softmax, Flatten, Reshape, Identity and Constant. Rows may be added, subtracted or
+ * multiplied before the first of these or after any. Reports the deviation if the file is none.
  */
 export function readDenseNetwork(file: Uint8Array, signature: Signature): DenseResult {
   return orSay(() => toDense(readModel(file, LIMITS.edgeNodes), signature));
 }
 
-/** The same of a file that has been read. */
+/** The same for a parsed file. */
 export function readDenseModel(model: OnnxModel, signature: Signature): DenseResult {
   return orSay(() => toDense(model, signature));
 }
@@ -109,7 +109,7 @@ function addConstant({ constants }: Chain, { outputs, attributes }: OnnxNode): v
   constants.set(outputs[0] ?? "", value.value);
 }
 
-/** Takes one node: it must use what the one before it gave, and nothing else that is computed. */
+/** Follows one node, which must use the previous node's output and no other computed value. */
 function follow(chain: Chain, node: OnnxNode): void {
   const from = node.inputs.indexOf(chain.value);
   if (from < 0 || node.outputs.length !== 1) throw new NotDense("is not a chain of operators");
@@ -174,12 +174,12 @@ function addLayer(chain: Chain, matrix: OnnxTensor, isTransposed: boolean, facto
   if (factor !== 1) for (let i = 0; i < weights.length; i++) weights[i] = weights[i]! * factor;
   chain.shape = [chain.shape[0] ?? -1, outputs];
   widthOf(chain.shape);
-  chain.steps.push({ kind: "dense", inputs, outputs, weights, bias: takeIn(chain.before, weights, outputs) });
+  chain.steps.push({ kind: "dense", inputs, outputs, weights, bias: foldIn(chain.before, weights, outputs) });
   chain.before = null;
 }
 
-/** The bias by which a layer computes on elements what it would on what they are before it; changes the weights. */
-function takeIn(before: Chain["before"], weights: Float32Array, outputs: number): Float32Array {
+/** Folds a scale and shift of the inputs into a layer: changes its weights, and gives the bias to add. */
+function foldIn(before: Chain["before"], weights: Float32Array, outputs: number): Float32Array {
   const bias = new Float32Array(outputs);
   if (before === null) return bias;
   for (let i = 0; i < weights.length; i++) {
@@ -214,7 +214,7 @@ function adjustable(chain: Chain): NonNullable<Chain["before"]> {
   return chain.before;
 }
 
-/** [width], [1, width], or one number for all. */
+/** A row from [width], [1, width], or one number for all. */
 function rowOf(chain: Chain, tensor: OnnxTensor, width: number): Float32Array {
   const last = tensor.dims.at(-1) ?? 1;
   const isRow = tensor.dims.length <= 2 && tensor.dims.slice(0, -1).every((size) => size === 1);
@@ -230,7 +230,7 @@ function addSoftmax(chain: Chain, node: OnnxNode): void {
   chain.steps.push({ kind: "softmax" });
 }
 
-/** The shape behind a Reshape that leaves rows apart: 0 keeps a size, -1 is what remains. */
+/** The shape after a Reshape that keeps rows apart: 0 keeps a size, -1 is the remainder. */
 function reshape({ shape }: Chain, node: OnnxNode, target: OnnxTensor): number[] {
   const [rows = -1, ...sizes] = integersOf(target).map((size, axis) => (size === 0 ? (shape[axis] ?? 0) : size));
   if (intOf(node, "allowzero", 0) !== 0) throw new NotDense("reshapes with allowzero");
@@ -240,7 +240,7 @@ function reshape({ shape }: Chain, node: OnnxNode, target: OnnxTensor): number[]
   const isRows = rows === shape[0] || (rows === -1 && open === 0);
   if (!isRows || open > 1 || sizes.some((size) => size < -1)) throw new NotDense("reshapes rows together");
   const filled = sizes.map((size) => (size === -1 ? width / known : size));
-  // A free first size that stands for other than the rows shows here, too.
+  // This also detects a free first size that means something other than rows.
   if (sizes.length === 0 || widthOf([-1, ...filled]) !== width) throw new NotDense("reshapes rows together");
   return [shape[0] ?? -1, ...filled];
 }
@@ -257,14 +257,14 @@ function matrixOf(chain: Chain, name: string | undefined): OnnxTensor {
   return tensor;
 }
 
-/** Counts a tensor's numbers among the network's; before they are copied. */
+/** Adds a tensor's size to the network's parameters, before its numbers are copied. */
 function count(chain: Chain, tensor: OnnxTensor): void {
   if (tensor.dtype !== "float32") throw new NotDense("has weights that are not float32");
   chain.parameters += countElements(tensor.dims);
   if (chain.parameters > LIMITS.edgeParameters) throw new NotDense(`has more than ${LIMITS.edgeParameters} parameters`);
 }
 
-/** Elements of a row; the first axis is that of the rows. */
+/** Elements of a row; the first axis counts the rows. */
 function widthOf(shape: readonly number[]): number {
   const width = shape.slice(1).reduce((product, size) => product * size, 1);
   const isFixed = shape.length > 1 && shape.slice(1).every((size) => Number.isInteger(size) && size > 0);

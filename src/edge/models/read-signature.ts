@@ -41,7 +41,7 @@ function toSpec({ name, dtype, shape }: OnnxValue): TensorSpec[] {
   return known.success ? [{ name, dtype: known.data, shape: shape.map(sizeOf) }] : [];
 }
 
-/** A fixed size, or -1 where the file names or leaves out the dimension. */
+/** A fixed size, or -1 if the file names or omits the dimension. */
 function sizeOf(size: number | string): number {
   return typeof size === "number" ? size : -1;
 }

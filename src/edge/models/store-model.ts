@@ -17,7 +17,10 @@ import { mustFindModel, mustFindVersion } from "./stored-model.ts";
 
 type File = Uint8Array<ArrayBuffer>;
 
-/** Stores an ONNX file as a model's next version, and has it measured. Throws `invalid-model` for a file that cannot be used. */
+/**
+ * Stores an ONNX file as a model's next version and requests its calibration. Throws `invalid-model` for an unusable
+ * file.
+ */
 export async function storeModel(env: ProjectEnv, name: string, bytes: File) {
   const file = await describeFile(bytes);
   await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
@@ -26,15 +29,15 @@ export async function storeModel(env: ProjectEnv, name: string, bytes: File) {
   return { model, version, created };
 }
 
-/** A file that takes and gives the same tensors as a version. */
+/** A file with the same signature as a version. */
 interface VariantFile {
   readonly name: string;
-  /** As the caller measured it; absent where it did not. */
+  /** Fidelity as the caller measured it, if it did. */
   readonly fidelity?: number | undefined;
   readonly bytes: File;
 }
 
-/** Stores a further file of a version, and has it measured. */
+/** Stores a further file of a version and requests its calibration. */
 export async function storeVariant(
   env: ProjectEnv,
   model: string,
@@ -48,7 +51,7 @@ export async function storeVariant(
   await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
   const { digest, sizeBytes, summary } = file;
   const stands = { digest, sizeBytes, fidelity: fidelity ?? null, summary };
-  // These names are of what the edge makes of the version's own file.
+  // Names reserved for the variants that the edge derives from the version's own file.
   const isReserved = EDGE_VARIANTS.some((reserved) => reserved === name);
   const variant = { modelVersionId: version.id, name, ...stands };
   const outcome = isReserved ? "taken" : await addVariant(openProject(env), variant);
@@ -66,7 +69,7 @@ async function describeFile(bytes: File) {
   return { digest: await digestOf(bytes.buffer), sizeBytes: bytes.byteLength, ...describeModel(bytes) };
 }
 
-/** Stores the data that a version's variants are measured on. */
+/** Stores the held-out data of a version, on which its variants are measured. */
 export async function storeVersionData(
   env: ProjectEnv,
   model: string,
@@ -85,7 +88,7 @@ export async function storeVersionData(
   return mustFindVersion(env, model, number);
 }
 
-/** Other data would take away what a compression has yet to read. */
+/** New data would remove the data that a waiting compression has yet to read. */
 async function refuseWhileUsed(env: ProjectEnv, { data }: ModelVersion, digest: string): Promise<void> {
   if (data === null || data.digest === digest) return;
   const jobId = await jobQueue(env).findMeasuredOn(env.project, data.digest);

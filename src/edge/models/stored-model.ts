@@ -20,7 +20,7 @@ export async function readStoredModel(bucket: R2Bucket, digest: string): Promise
   }
 }
 
-/** Digests that this isolate has begun with: what cannot be counted is not read with every request. */
+/** Digests that this isolate has attempted: an uncountable file is not read with every request. */
 const begun = new Set<string>();
 
 /**
@@ -37,14 +37,14 @@ export async function countOldFile(env: Env, { versions }: Model): Promise<void>
   if (file !== null) await learnSummary(openDatabase(env.DB), digest, file.summary);
 }
 
-/** A model by name or id; throws `not-found` where there is none. */
+/** A model by name or id; throws `not-found` if there is none. */
 export async function mustFindModel(env: ProjectEnv, nameOrId: string): Promise<Model> {
   const model = await findModel(openProject(env), nameOrId);
   if (model === null) throw new ProblemError("not-found", `There is no model ${nameOrId}.`);
   return model;
 }
 
-/** One version of it; throws `not-found` where there is none. */
+/** A version of a model; throws `not-found` if there is none. */
 export async function mustFindVersion(env: ProjectEnv, nameOrId: string, number: number): Promise<ModelVersion> {
   const { versions } = await mustFindModel(env, nameOrId);
   const version = versions.find((each) => each.version === number);

@@ -615,7 +615,7 @@ export const alerts = sqliteTable(
     afterMs: integer().notNull(),
     atMs: integer().notNull(),
     note: text(),
-    /** For a finding of the watch: its runner, its subject, and the finding as JSON; null for changes. */
+    /** Runner, subject and JSON of a finding of the watch; null for changes. */
     runnerId: text(),
     findingKey: text(),
     finding: text(),
@@ -711,7 +711,7 @@ export const webhookDeliveries = sqliteTable(
 export const transfers = sqliteTable("transfers", {
   id: text().primaryKey(),
   kind: text().$type<"export" | "import">().notNull(),
-  /** For an import: the export that it reads; started again, it is the same import. */
+  /** The export that an import reads; a restarted import is the same one. */
   exportId: text(),
   /** Last numbers of the append-only tables: an export ends there. */
   upTo: text({ mode: "json" }).$type<Record<string, number>>().notNull(),

@@ -17,8 +17,8 @@ const EVENTS = {
 } as const satisfies Record<AlertState, WebhookEvent | null>;
 
 /**
- * Does to an alert what somebody decided, with its webhooks. Null where it was changed meanwhile; throws `conflict`
- * where its state does not allow the action.
+ * Applies an action to an alert and prepares its webhooks. Null if the alert was changed meanwhile; throws `conflict`
+ * if its state does not allow the action.
  */
 export async function changeAlert(
   env: ProjectEnv,

@@ -4,8 +4,8 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { findKnee } from "../../../stats/compare/trade-offs.ts";
 
 /**
- * Share of a machine's memory that one model with its largest batch may take. The rest is for the system, the
- * runner and its other models, and for what the memory model does not know: it is fitted to resident memory.
+ * Share of a machine's memory that one model with its largest batch may use. The rest is for the system, the runner,
+ * its other models and the error of the memory model, which is fitted to resident memory.
  */
 export const SAFE_MEMORY_SHARE = 0.5;
 
@@ -17,7 +17,7 @@ interface MemoryBudget {
   readonly share: number | null;
 }
 
-/** The budget that was asked for, else the safe share of the smaller of host's and device's memory; null unknown. */
+/** The requested budget, else the safe share of the smaller of the host's and the device's memory; null if unknown. */
 export function chooseMemoryBudget(
   askedBytes: number | undefined,
   hostBytes: number | null,
@@ -33,7 +33,9 @@ export function chooseMemoryBudget(
   return { budgetBytes: smallest.bytes * SAFE_MEMORY_SHARE, of: smallest.of, share: SAFE_MEMORY_SHARE };
 }
 
-/** The most rows with `baseBytes + rows · bytesPerRow ≤ budgetBytes`, as many as a batch can have; 0: not even one. */
+/**
+ * The most rows with `baseBytes + rows · bytesPerRow ≤ budgetBytes`, up to the largest batch; 0 if not even one fits.
+ */
 export function countSafeRows({ baseBytes, bytesPerRow }: MemoryFit, budgetBytes: number): number {
   if (baseBytes + bytesPerRow > budgetBytes) return 0;
   const rows = bytesPerRow === 0 ? Number.POSITIVE_INFINITY : Math.floor((budgetBytes - baseBytes) / bytesPerRow);
@@ -41,9 +43,9 @@ export function countSafeRows({ baseBytes, bytesPerRow }: MemoryFit, budgetBytes
 }
 
 export interface SweepQuestion {
-  /** Null where the machine's memory is not known. */
+  /** Null if the machine's memory is unknown. */
   readonly budget: MemoryBudget | null;
-  /** The p99 of the service that a batch has to keep. */
+  /** Bound on the p99 of a batch's service time. */
   readonly latencyMs?: number | undefined;
 }
 
@@ -67,14 +69,14 @@ export function analyseSweep(
   };
 }
 
-/** Rows a second are those of the median service. */
+/** Rows a second at the median service time. */
 function toSweptBatch({ rows, serviceMs }: SweepStep, memory: MemoryFit | null): SweptBatch {
   const { p50, p99 } = serviceMs;
   const memoryBytes = memory === null ? null : memory.baseBytes + rows * memory.bytesPerRow;
   return { rows, p50Ms: p50, p99Ms: p99, rowsPerS: rowsPerSecond(rows, p50), memoryBytes };
 }
 
-/** A clock that saw nothing pass does not make a rate without end. */
+/** Shortest service time, so that a coarse clock's zero gives no infinite rate. */
 const SHORTEST_MS = 1e-6;
 
 export function rowsPerSecond(rows: number, serviceMs: number): number {

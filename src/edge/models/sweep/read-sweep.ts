@@ -30,7 +30,7 @@ export async function readSweep(
   return { placementId: id, ...about, ...analyseSweep(placement.sweep, placement.memory, { budget, latencyMs }) };
 }
 
-/** The trade of a version of a model, the latest that is placed where none is wanted; throws `not-found` where it is not. */
+/** Trade-offs of a model's version, by default the latest that is placed; throws `not-found` if there is none. */
 export async function readTrade(env: ProjectEnv, nameOrId: string, wanted: number | undefined): Promise<Trade> {
   const db = openProject(env);
   const model = await findModel(db, nameOrId);

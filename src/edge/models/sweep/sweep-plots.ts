@@ -3,7 +3,7 @@ import { paretoFront } from "../../../stats/compare/trade-offs.ts";
 import type { ColourName, MarkShape, PlotLayer, PlotMark, PlotPanel, PlotSpec } from "../../plots/plot-spec.ts";
 import { valueText } from "../../plots/plot-text.ts";
 
-/** Throughput and latency by batch size, with the knee, the largest safe batch and the bound of the latency. */
+/** Throughput and latency by batch size, with the knee, the largest safe batch and the latency bound. */
 export function sweepPlot(sweep: PlacementSweep, latencyMs: number | undefined): PlotSpec {
   const { steps, knee, recommended } = sweep;
   const throughput = steps.map(({ rows, rowsPerS }) => ({
@@ -73,9 +73,9 @@ interface PlacedMark extends PlotMark {
 }
 
 /**
- * Placements of a version by the latency of one row and the fidelity that is lost, since most lose little. The line is
- * the front in these two alone, of real hardware; where there is none, of software devices, which are never compared
- * with it. Null where none was measured.
+ * Placements of a version by the latency of one row and the lost fidelity, since most lose little. The line is the
+ * front in these two alone, of real hardware, else of software devices, which are never compared with it. Null if none
+ * was measured.
  */
 export function tradePlot({ model, version, items }: Trade): PlotSpec | null {
   const marks = items.flatMap(toMark);
@@ -102,7 +102,7 @@ export function tradePlot({ model, version, items }: Trade): PlotSpec | null {
 function toMark({ variant, deviceKey, backend, software, state, fidelity, p50Ms }: TradedPlacement): PlacedMark[] {
   if (state !== "eligible" || fidelity === null) return [];
   const title = `${variant} on ${deviceKey} by ${backend}: ${valueText(p50Ms)} ms, fidelity ${valueText(fidelity)}`;
-  // Without the digits that only the subtraction makes.
+  // Rounded to remove the digits that the subtraction adds.
   return [{ x: p50Ms, y: Number((100 * (1 - fidelity)).toFixed(9)), title, software }];
 }
 

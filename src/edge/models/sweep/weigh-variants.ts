@@ -85,7 +85,7 @@ function placeOf({ runnerId, deviceKey, backend }: Pick<Measured, "runnerId" | "
   return `${runnerId} ${deviceKey} ${backend}`;
 }
 
-/** Ids of those that nothing else eligible beats in fidelity, latency and throughput at once. */
+/** Ids of the placements that no other eligible one beats in fidelity, latency and throughput at once. */
 function frontOf(rows: readonly Measured[]): string[] {
   const eligible = rows.filter(({ state }) => state === "eligible");
   return paretoFront(eligible, ["higher", "lower", "higher"], ({ fidelity, p50Ms, bestRowsPerS }) => [

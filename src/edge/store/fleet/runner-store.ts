@@ -209,8 +209,8 @@ export async function removeRunner(db: ProjectDatabase, id: string): Promise<boo
 }
 
 /**
- * The edge is a runner's row, so that its placements are ordinary rows: always online, and removed in the view of all
- * who list, drain or connect. No credential has this hash.
+ * Creates the edge's own row among the runners, so that its placements are ordinary rows. It is always online, and
+ * counts as removed in views that list, drain or connect runners. No credential has this hash.
  */
 export async function ensureEdgeRunner(db: Database): Promise<void> {
   const nowMs = Date.now();

@@ -40,7 +40,7 @@ export interface KnownAlert extends AlertRow {
   readonly changes: number;
   /** Its changes that were not withdrawn, and whose series are not back at their old level. */
   readonly lasting: number;
-  /** Of one of its changes. */
+  /** Subject of one of its changes. */
   readonly subject: string;
   readonly runId: string | null;
 }

@@ -159,7 +159,7 @@ const OF_RUN = `
   where p.run_id = ?5 and +p.series_no in (select value from json_each(?1)) and p.at_ms >= ?2 and ${meant("p")}
   order by p.series_no, p.at_ms desc`;
 
-/** Ids of the series that a run has points of; one more than `limit` tells of a cut. */
+/** Ids of the series with points of a run; one more than `limit` reveals a truncation. */
 export async function seriesIdsOfRun({ DB, project }: ProjectStorage, runId: string, limit: number): Promise<string[]> {
   const { results } = await DB.prepare(
     `select distinct series.id from points join series on series.no = points.series_no
