@@ -1,9 +1,15 @@
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach } from "vitest";
+import { forgetCachedKeys } from "../../src/edge/http/auth.ts";
+import { forgetSnapshot } from "../../src/edge/inference/snapshot.ts";
+import { forgetMetrics } from "../../src/edge/metrics/collect-metrics.ts";
 import { endWork } from "./stack/queue-client.ts";
 
-// A worker's files share its modules, but neither rows nor objects.
+// A worker's files share its modules, but neither rows nor objects, nor what the isolate remembers of them.
 await reset();
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
+forgetCachedKeys();
+forgetMetrics();
+forgetSnapshot();
 afterEach(endWork);

@@ -114,6 +114,11 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
   return current;
 }
 
+/** Forgets what was read, as a new isolate would. */
+export function forgetSnapshot(): void {
+  current = null;
+}
+
 function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {
   return {
     versions: new Map([
