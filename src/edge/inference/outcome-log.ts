@@ -39,6 +39,11 @@ async function flushLater(env: Env, linkName: string): Promise<void> {
   if (batch !== undefined) await runnerLink(env, linkName).record(batch.outcomes);
 }
 
+/** Forgets what was not handed over, as a new isolate would. */
+export function forgetOutcomes(): void {
+  waiting.clear();
+}
+
 /** Errors of the caller, which do not count as refusals. */
 const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-too-large"]);
 
