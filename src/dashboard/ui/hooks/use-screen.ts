@@ -8,6 +8,8 @@ export function useColourScheme(): "light" | "dark" {
   useEffect(() => {
     const update = () => setDark(dark.matches);
     dark.addEventListener("change", update);
+    // It may have changed between the first drawing and this effect.
+    update();
     return () => dark.removeEventListener("change", update);
   }, []);
   return isDark ? "dark" : "light";
