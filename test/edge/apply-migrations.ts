@@ -5,6 +5,7 @@ import { forgetCachedKeys } from "../../src/edge/http/auth.ts";
 import { forgetOutcomes } from "../../src/edge/inference/outcome-log.ts";
 import { forgetSnapshot } from "../../src/edge/inference/snapshot.ts";
 import { forgetMetrics } from "../../src/edge/metrics/collect-metrics.ts";
+import { forgetConnectedRunners } from "../../src/edge/services/ask-compute.ts";
 import { endWork } from "./stack/queue-client.ts";
 
 // A worker's files share its modules, but neither rows nor objects, nor what the isolate remembers of them.
@@ -14,4 +15,5 @@ forgetCachedKeys();
 forgetMetrics();
 forgetSnapshot();
 forgetOutcomes();
+forgetConnectedRunners();
 afterEach(endWork);

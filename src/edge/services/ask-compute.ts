@@ -25,6 +25,11 @@ async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner
   return current.runners.filter(({ project, shared }) => shared || project === env.project);
 }
 
+/** Forgets the connected runners, as a new isolate would. */
+export function forgetConnectedRunners(): void {
+  current = null;
+}
+
 /** A kernel for a runner to compute within a budget. */
 export interface ComputeQuestion extends Pick<ComputeOffer, "kernel" | "shape" | "seed" | "resident"> {
   readonly tensors: readonly Tensor[];
