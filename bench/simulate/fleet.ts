@@ -85,6 +85,8 @@ export function livePlacementOf(
     variant: "fp32",
     state: "eligible",
     fidelity: 1,
+    sizes: [],
+    measuredElements: 1,
     memory: null,
     validated: null,
     updatedAt: "2026-11-22T00:00:00.000Z",

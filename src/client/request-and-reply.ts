@@ -46,7 +46,7 @@ function fillPath(endpoint: Endpoint, params: unknown): string {
   });
 }
 
-/** Lists are sent with commas between their items, as the table's lists are read. */
+/** Lists are sent with commas between their items, records as JSON, as the table reads them. */
 function encodeQuery(query: unknown): string {
   const text = new URLSearchParams(present(query)).toString();
   return text === "" ? "" : `?${text}`;
@@ -54,8 +54,12 @@ function encodeQuery(query: unknown): string {
 
 function present(values: unknown): [string, string][] {
   return Object.entries(values ?? {}).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, isRecord(value) ? JSON.stringify(value) : String(value)]],
   );
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 /**

@@ -22,6 +22,7 @@ export function inferShapes(model: OnnxModel, rows: number): Map<string, Shape> 
     if (numbers !== undefined) known.set(name, numbers);
   };
   for (const tensor of model.weights.values()) learn(tensor.name, tensor);
+  for (const { name, dims } of model.sparseWeights?.values() ?? []) shapes.set(name, dims);
   for (const { name, shape } of model.inputs) {
     shapes.set(
       name,

@@ -13,9 +13,19 @@ export const ELEMENTS = {
   float64: { code: 11, bits: 64 },
   uint32: { code: 12, bits: 32 },
   uint64: { code: 13, bits: 64 },
+  complex64: { code: 14, bits: 64 },
+  complex128: { code: 15, bits: 128 },
   bfloat16: { code: 16, bits: 16 },
+  float8e4m3fn: { code: 17, bits: 8 },
+  float8e4m3fnuz: { code: 18, bits: 8 },
+  float8e5m2: { code: 19, bits: 8 },
+  float8e5m2fnuz: { code: 20, bits: 8 },
   uint4: { code: 21, bits: 4 },
   int4: { code: 22, bits: 4 },
+  float4e2m1: { code: 23, bits: 4 },
+  float8e8m0: { code: 24, bits: 8 },
+  uint2: { code: 25, bits: 2 },
+  int2: { code: 26, bits: 2 },
 } as const;
 export type OnnxDtype = keyof typeof ELEMENTS;
 
@@ -24,7 +34,7 @@ export interface OnnxTensor {
   readonly name: string;
   readonly dtype: OnnxDtype;
   readonly dims: readonly number[];
-  /** Little-endian, row by row; of four bits the lower half of a byte comes first. Strings have none. */
+  /** Little-endian, row by row; elements of less than a byte begin with its lowest bits. Strings have none. */
   readonly bytes: Uint8Array;
 }
 
@@ -50,26 +60,45 @@ export interface OnnxNode {
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
 }
 
-/** An input or output of the graph; a free dimension is its name, "" where it has none. */
+/** Types of values that are not tensors; a sequence has tensors, and only maps stand in one otherwise. */
+export type OnnxContainer = "sequence" | "sequence of maps" | "map" | "optional" | "sparse tensor" | "opaque";
+
+/**
+ * An input or output of the graph; a free dimension is its name, "" where it has none. A shape that the file leaves out is
+ * `[]`. In a container, element type and
+ * shape are those of its tensors; maps and opaque values count as scalars of float32.
+ */
 export interface OnnxValue {
   readonly name: string;
   readonly dtype: OnnxDtype;
   readonly shape: readonly (number | string)[];
+  readonly container?: OnnxContainer;
 }
+
+/** Weights in the file that only name their elements which are not zero: their shape, without the elements. */
+export type SparseWeights = Omit<OnnxTensor, "bytes">;
 
 /** A network: its nodes in the order of the file, in which what a node needs comes before it. */
 export interface OnnxModel {
   readonly irVersion: number;
-  /** Version of ONNX's own operators. */
+  /** Version of ONNX's own operators; 0 where the file uses none of them. */
   readonly opset: number;
   /** Other operators' versions, by domain. */
   readonly domains: ReadonlyMap<string, number>;
   readonly name: string;
   readonly nodes: readonly OnnxNode[];
   readonly weights: ReadonlyMap<string, OnnxTensor>;
+  readonly sparseWeights?: ReadonlyMap<string, SparseWeights>;
+  /** Operators that the file itself defines, as `nameOperator` gives them. */
+  readonly functions?: ReadonlySet<string>;
   /** Without those that have a value in `weights`, which old files list among them. */
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
+}
+
+/** An operator's name, with its domain before it where it is not ONNX's own: `com.microsoft.FusedGemm`. */
+export function nameOperator({ domain, operator }: Pick<OnnxNode, "domain" | "operator">): string {
+  return domain === "" ? operator : `${domain}.${operator}`;
 }
 
 /** Elements of a shape. */

@@ -1,5 +1,5 @@
 import { WireType } from "@bufbuild/protobuf/wire";
-import { eachField, UnreadableModel } from "./each-field.ts";
+import { eachField, eachPacked, UnreadableModel } from "./each-field.ts";
 import {
   ELEMENTS,
   type OnnxDtype,
@@ -7,17 +7,23 @@ import {
   type OnnxNode,
   type OnnxTensor,
   type OnnxValue,
+  nameOperator,
+  type SparseWeights,
 } from "./onnx-model.ts";
 import { readAttribute } from "./read-attribute.ts";
-import { type Allowance, readTensor } from "./read-tensor.ts";
+import { addSize, type Allowance, readTensor } from "./read-tensor.ts";
 
 /** Field numbers of onnx.proto3 (onnx/onnx, `onnx/onnx.proto`). */
 const MODEL = { irVersion: 1, graph: 7, opset: 8, functions: 25 } as const;
 const OPSET = { domain: 1, version: 2 } as const;
+const FUNCTION = { name: 1, domain: 10 } as const;
 const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12, sparse: 15 } as const;
+const SPARSE = { values: 1, dims: 3 } as const;
 const NODE = { input: 1, output: 2, name: 3, operator: 4, attribute: 5, domain: 7 } as const;
 const VALUE = { name: 1, type: 2 } as const;
-const TYPE = { tensor: 1 } as const;
+const TYPE = { tensor: 1, sequence: 4, map: 5, opaque: 7, sparse: 8, optional: 9 } as const;
+/** Type of the elements of a sequence or an optional. */
+const ELEMENT = 1;
 const TENSOR_TYPE = { element: 1, shape: 2 } as const;
 const SHAPE = { dimension: 1 } as const;
 const DIMENSION = { value: 1, name: 2 } as const;
@@ -33,35 +39,49 @@ const MAX_NODES = 100_000;
 const MAX_COPIED_BYTES = 2 ** 25;
 
 /**
- * Reads a whole ONNX file. Graphs inside nodes are kept unread. Throws `UnreadableModel` for what millrace does not
- * accept (functions, sparse weights, duplicate weight names, values that are not tensors), and another error where the
- * bytes are no such message, or weights lie in other files. Raw weights are views of the file.
+ * Reads a whole ONNX file. Graphs inside nodes, and the bodies of functions, are left unread. Throws `UnreadableModel`
+ * for two weights of one name and for unknown types, and another error where the bytes are no such message, or weights
+ * lie in other files. Raw weights are views of the file.
  */
 export function readModel(file: Uint8Array, maxNodes: number = MAX_NODES): OnnxModel {
   let irVersion = 0;
   let graph: Uint8Array | null = null;
   const domains = new Map<string, number>();
+  const functions = new Set<string>();
   eachField(file, (field, wire, reader) => {
     if (field === MODEL.irVersion && wire === WireType.Varint) irVersion = Number(reader.int64());
     else if (wire !== WireType.LengthDelimited) reader.skip(wire, field);
     else if (field === MODEL.graph) graph = reader.bytes();
     else if (field === MODEL.opset) domains.set(...readOpset(reader.bytes()));
-    else if (field === MODEL.functions) throw new UnreadableModel("the file has functions of its own");
+    else if (field === MODEL.functions) functions.add(readFunction(reader.bytes()));
     else reader.skip(wire, field);
   });
-  const opset = domains.get("");
-  if (graph === null || opset === undefined)
-    throw new UnreadableModel("the file is not an ONNX model: it has no graph or no opset");
+  if (graph === null || domains.size === 0) {
+    throw new UnreadableModel(`the file is not an ONNX model: it has no ${graph === null ? "graph" : "opset"}`);
+  }
+  const opset = domains.get("") ?? 0;
   domains.delete("");
-  return { irVersion, opset, domains, ...readGraph(graph, maxNodes) };
+  const own = functions.size > 0 ? { functions } : {};
+  return { irVersion, opset, domains, ...own, ...readGraph(graph, maxNodes) };
 }
 
-type Graph = Pick<OnnxModel, "name" | "nodes" | "weights" | "inputs" | "outputs">;
+function readFunction(message: Uint8Array): string {
+  let [operator, domain] = ["", ""];
+  eachField(message, (field, wire, reader) => {
+    if (field === FUNCTION.name && wire === WireType.LengthDelimited) operator = reader.string();
+    else if (field === FUNCTION.domain && wire === WireType.LengthDelimited) domain = ownDomain(reader.string());
+    else reader.skip(wire, field);
+  });
+  return nameOperator({ operator, domain });
+}
+
+type Graph = Pick<OnnxModel, "name" | "nodes" | "weights" | "sparseWeights" | "inputs" | "outputs">;
 
 function readGraph(message: Uint8Array, maxNodes: number): Graph {
   let name = "";
   const nodes: OnnxNode[] = [];
   const weights = new Map<string, OnnxTensor>();
+  const sparseWeights = new Map<string, SparseWeights>();
   const inputs: OnnxValue[] = [];
   const outputs: OnnxValue[] = [];
   const allowance = { bytes: MAX_COPIED_BYTES };
@@ -75,13 +95,31 @@ function readGraph(message: Uint8Array, maxNodes: number): Graph {
       weights.set(tensor.name, tensor);
     } else if (field === GRAPH.input) inputs.push(readValue(reader.bytes()));
     else if (field === GRAPH.output) outputs.push(readValue(reader.bytes()));
-    else if (field === GRAPH.sparse) throw new UnreadableModel("the graph has sparse weights");
-    else reader.skip(wire, field);
-    if (nodes.length > maxNodes || weights.size > maxNodes) {
+    else if (field === GRAPH.sparse) {
+      const tensor = readSparse(reader.bytes(), allowance);
+      sparseWeights.set(tensor.name, tensor);
+    } else reader.skip(wire, field);
+    if (nodes.length > maxNodes || weights.size + sparseWeights.size > maxNodes) {
       throw new UnreadableModel(`the graph has more than ${maxNodes} nodes or weights`);
     }
   });
-  return { name, nodes, weights, inputs: inputs.filter((each) => !weights.has(each.name)), outputs };
+  const isGiven = ({ name: input }: OnnxValue) => weights.has(input) || sparseWeights.has(input);
+  const sparse = sparseWeights.size > 0 ? { sparseWeights } : {};
+  return { name, nodes, weights, ...sparse, inputs: inputs.filter((each) => !isGiven(each)), outputs };
+}
+
+/** A SparseTensorProto: the tensor of its values has its name and element type. */
+function readSparse(message: Uint8Array, allowance: Allowance): SparseWeights {
+  let values: Uint8Array | null = null;
+  const dims: number[] = [];
+  eachField(message, (field, wire, reader) => {
+    if (field === SPARSE.values && wire === WireType.LengthDelimited) values = reader.bytes();
+    else if (field === SPARSE.dims) eachPacked(reader, wire, (each) => addSize(dims, each.int64()));
+    else reader.skip(wire, field);
+  });
+  if (values === null) throw new UnreadableModel("the graph has sparse weights without values");
+  const { name, dtype } = readTensor(values, allowance);
+  return { name, dtype, dims };
 }
 
 function readOpset(message: Uint8Array): [string, number] {
@@ -100,7 +138,8 @@ function ownDomain(domain: string): string {
   return domain === "ai.onnx" ? "" : domain;
 }
 
-function readNode(message: Uint8Array, allowance: Allowance): OnnxNode {
+/** A NodeProto. */
+export function readNode(message: Uint8Array, allowance?: Allowance): OnnxNode {
   const node = { name: "", operator: "", domain: "" };
   const [inputs, outputs]: [string[], string[]] = [[], []];
   const attributes = new Map<string, ReturnType<typeof readAttribute>[1]>();
@@ -117,17 +156,42 @@ function readNode(message: Uint8Array, allowance: Allowance): OnnxNode {
   return { ...node, inputs, outputs, attributes };
 }
 
-function readValue(message: Uint8Array): OnnxValue {
+/** A ValueInfoProto. */
+export function readValue(message: Uint8Array): OnnxValue {
   let name = "";
-  let tensor: Uint8Array | null = null;
+  let type: Uint8Array | null = null;
   eachField(message, (field, wire, reader) => {
     if (wire !== WireType.LengthDelimited) return reader.skip(wire, field);
     if (field === VALUE.name) name = reader.string();
-    else if (field === VALUE.type) tensor = submessage(reader.bytes(), TYPE.tensor);
+    else if (field === VALUE.type) type = reader.bytes();
     else reader.skip(wire, field);
   });
-  if (tensor === null) throw new UnreadableModel(`${name} is not a tensor`);
-  return { name, ...readTensorType(name, tensor) };
+  if (type === null) throw new UnreadableModel(`${name} has no type`);
+  return { name, ...readType(name, type) };
+}
+
+/** A TypeProto. */
+function readType(name: string, type: Uint8Array): Omit<OnnxValue, "name"> {
+  const tensor = submessage(type, TYPE.tensor);
+  if (tensor !== null) return readTensorType(name, tensor);
+  const sequence = submessage(type, TYPE.sequence);
+  if (sequence !== null) {
+    const inner = readElement(name, sequence);
+    return { ...inner, container: inner.container === undefined ? "sequence" : "sequence of maps" };
+  }
+  const optional = submessage(type, TYPE.optional);
+  if (optional !== null) return { ...readElement(name, optional), container: "optional" };
+  const sparse = submessage(type, TYPE.sparse);
+  if (sparse !== null) return { ...readTensorType(name, sparse), container: "sparse tensor" };
+  if (submessage(type, TYPE.map) !== null) return { dtype: "float32", shape: [], container: "map" };
+  if (submessage(type, TYPE.opaque) !== null) return { dtype: "float32", shape: [], container: "opaque" };
+  throw new UnreadableModel(`${name} has a type that is not known`);
+}
+
+function readElement(name: string, message: Uint8Array): Omit<OnnxValue, "name"> {
+  const inner = submessage(message, ELEMENT);
+  if (inner === null) throw new UnreadableModel(`${name} is a list of no type`);
+  return readType(name, inner);
 }
 
 function readTensorType(name: string, message: Uint8Array): Pick<OnnxValue, "dtype" | "shape"> {

@@ -101,8 +101,8 @@ function collect(
   lists: readonly NumberList[],
   allowance: Allowance,
 ): Uint8Array {
-  // Two halves of a byte stand in one number.
-  const numbers = ELEMENTS[dtype].bits === 4 ? sizeInBytes(dtype, countElements(dims)) : countElements(dims);
+  // Elements of less than a byte share one number.
+  const numbers = ELEMENTS[dtype].bits < 8 ? sizeInBytes(dtype, countElements(dims)) : countElements(dims);
   const size = Math.max(1, ELEMENTS[dtype].bits / 8);
   const listed = lists.reduce((sum, { bytes }) => sum + bytes.length, 0);
   // Each takes a byte at least: what is promised and not there is not made room for.
@@ -122,7 +122,7 @@ function collect(
   return at === bytes.length ? bytes : bytes.subarray(0, at);
 }
 
-function addSize(dims: number[], size: bigint | string): void {
+export function addSize(dims: number[], size: bigint | string): void {
   const value = Number(size);
   const isFew = value === 0 || countElements(dims) * value <= MAX_ELEMENTS;
   if (!Number.isSafeInteger(value) || value < 0 || dims.length >= MAX_RANK || !isFew) {

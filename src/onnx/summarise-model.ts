@@ -1,6 +1,6 @@
 import { countWork } from "./count-work.ts";
 import { inferShapes } from "./infer-shapes.ts";
-import { countElements, type OnnxModel, type OnnxTensor, sizeInBytes } from "./onnx-model.ts";
+import { countElements, nameOperator, type OnnxModel, type OnnxTensor, sizeInBytes } from "./onnx-model.ts";
 import type { Shape } from "./shape-rule.ts";
 
 /** Size of a network, and its work with 1 for every free dimension of its inputs. */
@@ -8,7 +8,7 @@ export interface ModelFigures {
   /** Version of ONNX's own operators. */
   opset: number;
   nodes: number;
-  /** Nodes of each operator, by name. */
+  /** Nodes of each operator, by `nameOperator`, in the order in which they first stand in the file. */
   operators: Record<string, number>;
   /** Numbers in weights: floats, and those that were quantised; neither shapes nor scales. */
   parameters: number;
@@ -41,7 +41,7 @@ export function summariseModel(model: OnnxModel): ModelFigures {
   const work = countWork(model, shapes);
   const { quantised, floats } = sortWeights(model);
   const operators: Record<string, number> = {};
-  for (const { operator } of model.nodes) operators[operator] = (operators[operator] ?? 0) + 1;
+  for (const name of model.nodes.map(nameOperator)) operators[name] = (operators[name] ?? 0) + 1;
   return {
     opset: model.opset,
     nodes: model.nodes.length,
@@ -55,12 +55,12 @@ export function summariseModel(model: OnnxModel): ModelFigures {
   };
 }
 
-/** Bytes of all tensors that stand in a file, constants of nodes included. */
-export function measureWeights({ weights, nodes }: OnnxModel): number {
+/** Bytes of all tensors that stand in a file, constants of nodes included, and of sparse weights as they are filled. */
+export function measureWeights({ weights, sparseWeights = new Map(), nodes }: OnnxModel): number {
   const constants = nodes.flatMap(({ attributes }) =>
     [...attributes.values()].flatMap((attribute) => (attribute.kind === "tensor" ? [attribute.value] : [])),
   );
-  const all = [...weights.values(), ...constants];
+  const all = [...weights.values(), ...sparseWeights.values(), ...constants];
   return all.reduce((bytes, { dtype, dims }) => bytes + sizeInBytes(dtype, countElements(dims)), 0);
 }
 

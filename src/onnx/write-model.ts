@@ -22,20 +22,26 @@ const ATTRIBUTES = {
 
 /**
  * The bytes of an ONNX file: the same network gives the same bytes. Field numbers are those of onnx.proto3. Throws a
- * RangeError where a tensor holds texts.
+ * RangeError where a tensor holds texts, and for parts that were not read: functions and sparse weights.
  */
 export function writeModel(model: OnnxModel): Uint8Array<ArrayBuffer> {
+  if (model.functions !== undefined || model.sparseWeights !== undefined) {
+    throw new RangeError("the file has functions of its own or sparse weights, which are not kept");
+  }
   const writer = new BinaryWriter();
   writer.tag(1, WireType.Varint).int64(model.irVersion);
   writeText(writer, 2, PRODUCER);
   writeMessage(writer, 7, (graph) => writeGraph(graph, model));
-  for (const [domain, version] of [["", model.opset] as const, ...model.domains]) {
-    writeMessage(writer, 8, (opset) => {
-      if (domain !== "") writeText(opset, 1, domain);
-      opset.tag(2, WireType.Varint).int64(version);
-    });
-  }
+  if (model.opset > 0) writeOpset(writer, "", model.opset);
+  for (const [domain, version] of model.domains) writeOpset(writer, domain, version);
   return writer.finish();
+}
+
+export function writeOpset(writer: BinaryWriter, domain: string, version: number): void {
+  writeMessage(writer, 8, (opset) => {
+    if (domain !== "") writeText(opset, 1, domain);
+    opset.tag(2, WireType.Varint).int64(version);
+  });
 }
 
 function writeGraph(writer: BinaryWriter, { name, nodes, weights, inputs, outputs }: OnnxModel): void {
@@ -47,7 +53,10 @@ function writeGraph(writer: BinaryWriter, { name, nodes, weights, inputs, output
 }
 
 /** NodeProto. */
-function writeNode(writer: BinaryWriter, { name, operator, domain, inputs, outputs, attributes }: OnnxNode): void {
+export function writeNode(
+  writer: BinaryWriter,
+  { name, operator, domain, inputs, outputs, attributes }: OnnxNode,
+): void {
   for (const input of inputs) writeText(writer, 1, input);
   for (const output of outputs) writeText(writer, 2, output);
   if (name !== "") writeText(writer, 3, name);
@@ -89,7 +98,7 @@ function writeTensor(writer: BinaryWriter, { name, dtype, dims, bytes }: OnnxTen
 }
 
 /** ValueInfoProto. */
-function writeValue(writer: BinaryWriter, { name, dtype, shape }: OnnxValue): void {
+export function writeValue(writer: BinaryWriter, { name, dtype, shape }: OnnxValue): void {
   writeText(writer, 1, name);
   writeMessage(writer, 2, (type) =>
     writeMessage(type, 1, (tensor) => {
@@ -110,7 +119,7 @@ function writeText(writer: BinaryWriter, field: number, value: string): void {
   writer.tag(field, WireType.LengthDelimited).string(value);
 }
 
-function writeMessage(writer: BinaryWriter, field: number, write: (body: BinaryWriter) => void): void {
+export function writeMessage(writer: BinaryWriter, field: number, write: (body: BinaryWriter) => void): void {
   writer.tag(field, WireType.LengthDelimited).fork();
   write(writer);
   writer.join();

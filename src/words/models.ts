@@ -1,7 +1,9 @@
 import type { Backend } from "../protocol/fleet/hardware.ts";
 import type { InferReply, LatencySplit } from "../protocol/inference/inference.ts";
 import {
+  type BackendSupport,
   FIRST_VARIANT,
+  type LatestCalibration,
   type ModelSummary,
   type ModelVariant,
   type ModelVersion,
@@ -20,15 +22,27 @@ export function describeTensors(specs: readonly TensorSpec[]): string {
 
 /** A version of a model: its tensors, its graph, its data and its policy. */
 export function describeVersion(
-  { inputs, outputs, summary, data, card }: ModelVersion,
+  { inputs, outputs, summary, backends, data, card }: ModelVersion,
   numbers: Numbers,
 ): (readonly [string, string])[] {
   return [
     ["takes", describeTensors(inputs)],
     ["gives", describeTensors(outputs)],
     ...(summary === null ? [] : describeGraph(summary, numbers)),
+    ...describeBackends(backends),
     ...(data === null ? [] : [["data", `${data.rows} rows, by ${data.metric}`] as const]),
     ...(card === null ? [] : [["policy of", card.environment] as const]),
+  ];
+}
+
+/** Backends that may serve a version, then each of the others with its reason. */
+function describeBackends(backends: readonly BackendSupport[]): (readonly [string, string])[] {
+  if (backends.length === 0) return [];
+  const able = backends.filter(({ reason }) => reason === null).map(({ backend }) => backend);
+  const unable = backends.filter(({ reason }) => reason !== null);
+  return [
+    ["backends", able.join(", ")],
+    ...unable.map(({ backend, reason }) => [`not ${backend}`, `${reason}`] as const),
   ];
 }
 
@@ -153,4 +167,27 @@ export function splitPrediction(prediction: InferReply["prediction"]): LatencyPa
 function withRest(parts: readonly LatencyPart[], totalMs: number): LatencyPart[] {
   const restMs = totalMs - parts.reduce((sum, { ms }) => sum + ms, 0);
   return restMs > LEAST_REST_MS ? [...parts, { name: "rest", ms: restMs, clock: null }] : [...parts];
+}
+
+/** Something that calibrations have not measured, and why; `isBad` where it was tried. */
+interface Unmeasured {
+  readonly runnerId: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly isBad: boolean;
+}
+
+/** Calibrations that wait or failed, and variants that a device could not run. */
+export function listUnmeasured(calibrations: readonly LatestCalibration[]): Unmeasured[] {
+  return calibrations.flatMap(({ runnerId, state, problem, skipped }): Unmeasured[] => {
+    if (state === "waiting") return [{ runnerId, subject: "all of it", reason: "its calibration waits", isBad: false }];
+    const reason = problem?.detail ?? problem?.title ?? "the calibration failed";
+    if (state === "failed") return [{ runnerId, subject: "all of it", reason, isBad: true }];
+    return skipped.map(({ variant, backend, deviceKey, problem: found }) => ({
+      runnerId,
+      subject: `${variant} by ${backend} on ${deviceKey}`,
+      reason: found.detail ?? found.title,
+      isBad: true,
+    }));
+  });
 }

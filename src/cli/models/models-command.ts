@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { listAll } from "../../client/list-all.ts";
@@ -38,6 +38,8 @@ function listCommand(shell: Shell): Command {
 interface PushOptions extends EdgeOptions {
   readonly name?: string;
   readonly data?: string;
+  readonly shape: Lists<number[]>;
+  readonly values: Lists<number>;
 }
 
 const MEDIA_TYPE = "application/octet-stream";
@@ -49,7 +51,45 @@ function pushCommand(shell: Shell): Command {
     .argument("<file>", "an ONNX file")
     .option("--name <name>", "of the model (default: the file's)")
     .option("--data <file>", "samples with answers that its variants are measured on (safetensors)")
+    .option(
+      "--shape <input=sizes>",
+      "measure an input at this shape, such as image=1x3x224x224; may repeat",
+      addShape,
+      {},
+    )
+    .option("--values <input=numbers>", "draw an input's numbers from these, such as rate=8000,16000", addValues, {})
     .action((file: string, options: PushOptions) => push(file, options, shell));
+}
+
+type Lists<Value> = Readonly<Record<string, readonly Value[]>>;
+
+function addShape(text: string, before: Lists<number[]>): Lists<number[]> {
+  const { name, value } = splitSetting(text, "--shape");
+  const shape = value.split("x").map((size) => toNumber(size, "--shape"));
+  return { ...before, [name]: [...(before[name] ?? []), shape] };
+}
+
+function addValues(text: string, before: Lists<number>): Lists<number> {
+  const { name, value } = splitSetting(text, "--values");
+  return { ...before, [name]: value.split(",").map((each) => toNumber(each, "--values")) };
+}
+
+/** Names of inputs may contain equals signs; sizes and numbers do not. */
+function splitSetting(text: string, option: string): { readonly name: string; readonly value: string } {
+  const at = text.lastIndexOf("=");
+  if (at > 0) return { name: text.slice(0, at), value: text.slice(at + 1) };
+  throw new InvalidArgumentError(`${option} is <input>=<...>, not ${text}.`);
+}
+
+function toNumber(text: string, option: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError(`${option} has ${text}, which is not a number.`);
+}
+
+/** An option that was given; undefined where no input is named. */
+function orNothing<Value>(option: Lists<Value>): Lists<Value> | undefined {
+  return Object.keys(option).length === 0 ? undefined : option;
 }
 
 async function push(file: string, options: PushOptions, shell: Shell): Promise<void> {
@@ -62,7 +102,8 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
   const data = options.data === undefined ? null : await readBytes(options.data, shell);
   const client = await openEdge(options, shell);
   const rawBody = { mediaType: MEDIA_TYPE, content };
-  const { model, version } = await client.call(endpoints.uploadModel, { query: { name }, rawBody });
+  const query = { name, shapes: orNothing(options.shape), values: orNothing(options.values) };
+  const { model, version } = await client.call(endpoints.uploadModel, { query, rawBody });
   const params = { model: model.id, version: version.version };
   const measured =
     data === null

@@ -1,8 +1,7 @@
 import { Command } from "commander";
-import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Model, Placement } from "../../protocol/models/model.ts";
-import { describeFidelity, describeVersion } from "../../words/models.ts";
+import type { LatestCalibration, Model, Placement } from "../../protocol/models/model.ts";
+import { describeFidelity, describeVersion, listUnmeasured } from "../../words/models.ts";
 import { formatShare } from "../../words/numbers.ts";
 import { markSoftware } from "../../words/runners.ts";
 import { OUTCOMES } from "../../words/validation.ts";
@@ -21,9 +20,12 @@ export function showCommand(shell: Shell): Command {
       const client = await openEdge(options, shell);
       const params = { model: name };
       const model = await client.call(endpoints.getModel, { params });
-      const { items } = await client.call(endpoints.listPlacements, { params });
-      if (options.json) return shell.print(`${JSON.stringify({ model, placements: items })}\n`);
-      shell.print(`${renderModel(model, items, shell)}${await renderPlacements(client, model, items, shell)}`);
+      const { items, calibrations } = await client.call(endpoints.listPlacements, { params });
+      if (options.json) return shell.print(`${JSON.stringify({ model, placements: items, calibrations })}\n`);
+      const runners = new Map((await listRunners(client)).map((runner) => [runner.id, runner.name]));
+      shell.print(renderModel(model, items, shell));
+      shell.print(renderPlacements(model, items, runners, shell));
+      shell.print(renderUnmeasured(model, calibrations, runners, shell));
     });
 }
 
@@ -42,14 +44,13 @@ function renderModel({ name, id, versions, placement }: Model, placements: reado
   return `${paint(shell, "busy", name)} ${id}\n${renderFacts([["placed", placement.kind], ...facts])}\n${table}`;
 }
 
-async function renderPlacements(
-  client: Client,
+function renderPlacements(
   { name, versions }: Model,
   placements: readonly Placement[],
+  runners: ReadonlyMap<string, string>,
   shell: Shell,
-): Promise<string> {
+): string {
   if (placements.length === 0) return "\nNot measured anywhere yet: a runner calibrates it when it is free.\n";
-  const runners = new Map((await listRunners(client)).map((runner) => [runner.id, runner.name]));
   const numbers = new Map(versions.map(({ id, version }) => [id, version]));
   const rows = placements.map((placement) => {
     const { modelVersionId, variant, backend, deviceKey, runnerId, software, state, fidelity, sweep, validated } =
@@ -72,4 +73,18 @@ async function renderPlacements(
     return paint(shell, placements[row - 1]?.state === "eligible" ? "good" : "bad", text);
   });
   return `\n${table}`;
+}
+
+/** The latest version's calibrations that wait or failed, and its variants that could not run somewhere. */
+function renderUnmeasured(
+  { versions }: Model,
+  calibrations: readonly LatestCalibration[],
+  runners: ReadonlyMap<string, string>,
+  shell: Shell,
+): string {
+  const latest = versions.at(-1)?.id;
+  const unmeasured = listUnmeasured(calibrations.filter(({ modelVersionId }) => modelVersionId === latest));
+  if (unmeasured.length === 0) return "";
+  const rows = unmeasured.map(({ runnerId, subject, reason }) => [runners.get(runnerId) ?? runnerId, subject, reason]);
+  return `\n${renderTable([["not measured by", "what", "why"], ...rows], shell.columns)}`;
 }

@@ -3,7 +3,7 @@ import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Model } from "../../protocol/models/model.ts";
 import { EmptyState, FactList, Panel } from "../ui/panels.tsx";
-import { describeVersion } from "../../words/models.ts";
+import { describeVersion, listUnmeasured } from "../../words/models.ts";
 import { PAGE_NUMBERS } from "../../words/numbers.ts";
 import { LatencyTable, VariantTable } from "./model-tables.tsx";
 import { CalibrationFigure } from "./calibration-figure.tsx";
@@ -24,8 +24,7 @@ interface ModelPanelProps extends ViewProps {
 export function ModelPanel({ client, subscribe, address, onPick, model: { name, versions } }: ModelPanelProps) {
   const placements = useResource(
     useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(modelEndpoints.listPlacements, { params: { model: name }, signal })).items,
+      (signal: AbortSignal) => client.call(modelEndpoints.listPlacements, { params: { model: name }, signal }),
       [client, name],
     ),
     PLACEMENT_GAP_MS,
@@ -34,7 +33,9 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
   const latest = versions.at(-1);
   if (latest === undefined) return null;
   const { version, summary, variants } = latest;
-  const placed = placements.value?.filter(({ modelVersionId }) => modelVersionId === latest.id);
+  const ofLatest = ({ modelVersionId }: { readonly modelVersionId: string }) => modelVersionId === latest.id;
+  const placed = placements.value?.items.filter(ofLatest);
+  const unmeasured = listUnmeasured(placements.value?.calibrations.filter(ofLatest) ?? []);
   return (
     <Panel
       id="model"
@@ -73,6 +74,11 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
           A runner measures every model as it connects:
         </EmptyState>
       )}
+      {unmeasured.map(({ runnerId, subject, reason, isBad }) => (
+        <p key={`${runnerId} ${subject}`} class={isBad ? "bad" : "muted"}>
+          {`Not measured: ${subject} (${runnerId}): ${reason}`}
+        </p>
+      ))}
       {placed !== undefined && placed.length > 0 && (
         <>
           <LatencyTable placements={placed} />

@@ -4,11 +4,14 @@ import { createProblem, type Problem, ProblemError } from "../../protocol/wire/p
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs, countRows } from "./predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "./choose-placement.ts";
-import { addLoading, fitEdge, predictIdleMs } from "./predict/predict-latency.ts";
-import { matchInputs } from "../../protocol/models/model-inputs.ts";
+import { type Extent, fitRequest } from "./predict/fit-request.ts";
+import { addLoading, predictIdleMs } from "./predict/predict-latency.ts";
+import type { TensorSpec } from "../../protocol/models/model.ts";
+import { countRowElements, matchInputs } from "../../protocol/models/model-inputs.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
 import { findVersion, type InferCall, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
-import { elapsedMs } from "../clock.ts";
+import { elapsedMs, untilDeadline } from "../clock.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "./wasm/edge-networks.ts";
 import { probePlacement } from "./ask-placement.ts";
@@ -73,8 +76,9 @@ export async function admitRequest(
   }
   const nowMs = Date.now();
   const isDirect = input.tensors === null;
-  const rows = input.tensors === null ? 1 : countRows(version.inputs, input.tensors);
-  const placements = reachableOf(placementsOf(snapshot, env.project, input), input, rows);
+  const extent = input.tensors === null ? null : extentOf(version.inputs, input.tensors);
+  const rows = extent?.rows ?? 1;
+  const placements = reachableOf(placementsOf(snapshot, env.project, input), input, extent);
   const silent: LivePlacement[] = [];
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
@@ -111,7 +115,43 @@ export async function admitRequest(
     const isSlow = predictIdleMs(outlook) > input.budgetMs;
     if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, version.inputs, isSlow ? "slow" : "cold");
   }
+  if (choice.kind === "none") throw await noPlacement(call, version, input);
   throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
+}
+
+/** Reasons for a lack of placements, by version: known for this long in this isolate. */
+const REASON_HOLDS_MS = 1_000;
+const KEPT_REASONS = 1_024;
+const reasons = new Map<string, { readonly untilMs: number; readonly reason: string }>();
+/** Part of the rest of a budget in which the reason must come, so that the refusal is not late. */
+const REASON_SHARE = 1 / 2;
+
+/** Refusal for a version without any placement, with the state of its calibrations. */
+async function noPlacement(
+  { env, arrivedAtMs }: InferCall,
+  { id, model }: Version,
+  { budgetMs }: AdmissionInput,
+): Promise<ProblemError> {
+  const nowMs = Date.now();
+  const known = reasons.get(id);
+  let reason = known !== undefined && nowMs < known.untilMs ? known.reason : null;
+  if (reason === null) {
+    const leftMs = REASON_SHARE * Math.max(0, budgetMs - elapsedMs(arrivedAtMs));
+    reason = (await untilDeadline(leftMs, explainLack(env, id))) ?? ".";
+    if (reasons.size >= KEPT_REASONS) reasons.clear();
+    reasons.set(id, { untilMs: nowMs + REASON_HOLDS_MS, reason });
+  }
+  return new ProblemError("no-placement", `No runner was calibrated for ${model} yet${reason}`, RETRY_LATER);
+}
+
+/** The end of a sentence; a failure to read the calibrations leaves it short. */
+async function explainLack(env: ProjectEnv, versionId: string): Promise<string> {
+  const calibrations = await jobQueue(env)
+    .latestCalibrations(env.project, [versionId])
+    .catch(() => []);
+  const failed = calibrations.find(({ state }) => state === "failed");
+  if (failed !== undefined) return `: its calibration failed on ${failed.runnerId}. ${failed.problem?.detail ?? ""}`;
+  return calibrations.some(({ state }) => state === "waiting") ? ": its calibration waits or runs." : ".";
 }
 
 function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput): readonly LivePlacement[] {
@@ -119,13 +159,17 @@ function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput
   return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
 }
 
-/** Placements within reach of the request: for a ticket those with a listener, else all that accept its rows. */
+function extentOf(specs: readonly TensorSpec[], tensors: readonly Tensor[]): Extent {
+  return { rows: countRows(specs, tensors), elements: countRowElements(specs, tensors) };
+}
+
+/** Placements within reach of the request: for a ticket those with a listener, else all that accept its extent. */
 function reachableOf(
   placements: readonly LivePlacement[],
-  { model, tensors }: InferInput | TicketInput,
-  rows: number,
+  { model }: AdmissionInput,
+  extent: Extent | null,
 ): readonly LivePlacement[] {
-  if (tensors !== null) return fitEdge(placements, rows);
+  if (extent !== null) return fitRequest(placements, extent);
   const listening = placements.filter(({ direct }) => direct);
   if (listening.length === 0 && placements.length > 0) {
     throw new ProblemError("no-listener", `No runner that serves ${model} takes direct requests.`);
@@ -141,7 +185,11 @@ function withoutWay(outlook: Outlook): Outlook {
 type Refusal = ConstructorParameters<typeof ProblemError>;
 
 /** Problem for the caller of a request that is not admitted. */
-function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: AdmissionInput, arrivedAtMs: number): Refusal {
+function refusalOf(
+  choice: Exclude<Choice, { kind: "admitted" | "none" }>,
+  input: AdmissionInput,
+  arrivedAtMs: number,
+): Refusal {
   const { model } = input;
   switch (choice.kind) {
     case "unattainable":
@@ -160,8 +208,6 @@ function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: Admissi
       return ["runner-offline", `Every runner that serves ${model} is offline or draining.`, RETRY_SOON];
     case "unmatched":
       return ["no-placement", `No placement of ${model} is as was asked for: ${nameWishes(input)}.`, RETRY_LATER];
-    case "none":
-      return ["no-placement", `No runner was calibrated for ${model} yet.`, RETRY_LATER];
   }
 }
 

@@ -7,7 +7,7 @@ import { type Database, openProject } from "../store/database.ts";
 import { readMeasuredPlaces, savePlacement } from "../store/fleet/placement-store.ts";
 import { findRunner } from "../store/fleet/runner-store.ts";
 import { appendMeasurements, type Measurement } from "../store/history/point-store.ts";
-import { findAnyVersion, findModelVersion, toPlacedModel } from "../store/models/model-store.ts";
+import { findAnyVersion, findModelVersion, learnShapes, toPlacedModel } from "../store/models/model-store.ts";
 import { resolveRule } from "../store/models/version-store.ts";
 import type { JobKindModule, OfferContext, RunContext, StoredRun } from "./kind.ts";
 import { pointsOf } from "./subjects/run-points.ts";
@@ -55,6 +55,7 @@ async function store(
   const { edgeParameters } = version;
   const atEdge: readonly string[] =
     edgeParameters !== null && isPlacedAtEdge(version) ? edgeVariantsOf(edgeParameters) : [];
+  if (result.shapes !== undefined) await learnShapes(db, version, result.shapes);
   for (const placement of isPlaced ? result.placements : []) {
     // The edge must not get requests for variants that it cannot or may not compute.
     if (placement.backend === "edge-wasm" && !atEdge.includes(placement.variant)) continue;

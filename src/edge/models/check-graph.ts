@@ -1,4 +1,3 @@
-import { GROWING_SHAPE_RULES } from "../../onnx/growing-shape-rules.ts";
 import { countElements, type OnnxModel, type OnnxNode, sizeInBytes } from "../../onnx/onnx-model.ts";
 import type { Shape } from "../../onnx/shape-rule.ts";
 import { measureWeights } from "../../onnx/summarise-model.ts";
@@ -22,8 +21,9 @@ export function shorten(name: string): string {
  * order of execution, so a graph without an error has no cycle. Errors come one by one, since a small file may have
  * millions.
  */
-export function* checkGraph({ nodes, weights, inputs, outputs }: OnnxModel): Generator<FieldError> {
-  const given = new Set<string>(weights.keys());
+export function* checkGraph(model: OnnxModel): Generator<FieldError> {
+  const { nodes, weights, sparseWeights, inputs, outputs } = model;
+  const given = new Set<string>([...weights.keys(), ...(sparseWeights?.keys() ?? [])]);
   for (const [index, { name }] of inputs.entries()) {
     if (given.has(name)) yield { pointer: `#/graph/input/${index}`, message: giveAgain("the input", name) };
     given.add(name);
@@ -51,10 +51,10 @@ function giveAgain(who: string, name: string): string {
 }
 
 /**
- * Checks that one row, the weights, and the row's intermediate values fit in memory. ONNX Runtime computes values of
- * weights alone when it loads a model, so a few bytes that describe a huge shape would fill a runner before the first
- * request. Activations count as float32. Where a shape is unknown, nodes that depend on weights alone and operators
- * that may enlarge their inputs are refused; the others are left to the memory watchdog of their process.
+ * Checks that one row, the weights, and the row's intermediate values fit in memory, as far as the file says their
+ * sizes. A few bytes can describe a huge shape, which would fill a runner as it loads the file or with the first
+ * request. Activations count as float32. Values of unknown size are left to the memory watchdog of the process that
+ * tries the model.
  */
 export function checkSizes(model: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
   return [...checkInputs(model), ...checkWeights(model), ...checkActivations(model, shapes)];
@@ -84,26 +84,31 @@ function checkWeights(model: OnnxModel): FieldError[] {
   return [{ pointer: "#/graph/initializer", message: `has weights of ${bytes} bytes, ${over("modelWeightBytes")}` }];
 }
 
-function checkActivations({ nodes, weights }: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
+/**
+ * ONNX Runtime keeps values of weights alone, which it computes when it loads a model, and frees others after their last
+ * reader. The sum of what is there at any time is checked.
+ */
+function checkActivations({ nodes, weights, outputs }: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
   const fixed = new Set([...weights.keys(), ""]);
+  const lastReaders = new Map(nodes.flatMap(({ inputs }, index) => inputs.map((name) => [name, index] as const)));
+  for (const { name } of outputs) lastReaders.set(name, nodes.length);
+  const bytesOf = (name: string) => sizeInBytes("float32", countElements(shapes.get(name) ?? [0]));
+  const freed = Map.groupBy(lastReaders.keys(), (name) => lastReaders.get(name));
+  const computed = new Set<string>();
   let sum = 0;
   for (const [index, node] of nodes.entries()) {
-    const pointer = `#/graph/node/${index}`;
     const isFixed = node.inputs.every((name) => fixed.has(name));
     for (const name of node.outputs) {
       if (name === "") continue;
-      const shape = shapes.get(name);
-      if (shape === undefined && (isFixed || GROWING_SHAPE_RULES.has(node.operator))) {
-        return [{ pointer, message: `${nameNode(node)} gives ${shorten(name)}, whose size the file does not say` }];
-      }
-      if (isFixed) fixed.add(name);
-      sum += sizeInBytes("float32", countElements(shape ?? [0]));
+      sum += bytesOf(name);
+      (isFixed ? fixed : computed).add(name);
     }
-    // One error is enough: later nodes only add to the sum.
+    // One error is enough.
     if (sum > LIMITS.modelActivationBytes) {
       const message = `${nameNode(node)} brings what one row takes to ${sum} bytes, ${over("modelActivationBytes")}`;
-      return [{ pointer, message }];
+      return [{ pointer: `#/graph/node/${index}`, message }];
     }
+    for (const name of freed.get(index) ?? []) sum -= computed.has(name) ? bytesOf(name) : 0;
   }
   return [];
 }

@@ -1,6 +1,7 @@
 import { UnreadableModel } from "../../onnx/each-field.ts";
 import { inferShapes } from "../../onnx/infer-shapes.ts";
-import type { OnnxModel, OnnxNode } from "../../onnx/onnx-model.ts";
+import { nameOperator, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
+import { OPERATORS } from "../../onnx/operators.ts";
 import { readModel } from "../../onnx/read-model.ts";
 import { surveyFile } from "../../onnx/survey-file.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
@@ -11,53 +12,6 @@ import { readSignature, type Signature, type SignatureResult } from "./read-sign
 /** First opset of ONNX's own operators that ONNX Runtime 1.30 loads. */
 export const FIRST_OPSET = 7;
 export const LAST_OPSET = 26;
-
-/**
- * Operators of ONNX Runtime's CPU provider by their first opset (7 includes all before it), without those for training
- * and for image files.
- */
-const SINCE: Readonly<Record<number, string>> = {
-  7:
-    "Abs Acos Add And ArgMax ArgMin Asin Atan AveragePool BatchNormalization Cast Ceil Clip Concat" +
-    " Constant Conv ConvTranspose Cos DepthToSpace Dropout Elu Equal Exp Flatten Floor GRU Gather Gemm" +
-    " GlobalAveragePool GlobalLpPool GlobalMaxPool Greater HardSigmoid Hardmax Identity If" +
-    " InstanceNormalization LRN LSTM LayerNormalization LeakyRelu Less Log LogSoftmax Loop LpNormalization" +
-    " LpPool MatMul Max MaxPool MaxRoiPool Mean MeanVarianceNormalization Min Mul Multinomial Neg Not Or" +
-    " PRelu Pad Pow RNN RandomNormal RandomNormalLike RandomUniform RandomUniformLike Reciprocal ReduceL1" +
-    " ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum" +
-    " ReduceSumSquare Relu Reshape Selu Shape Sigmoid Sin Size Slice Softmax Softplus Softsign" +
-    " SpaceToDepth Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile TopK Transpose Unsqueeze" +
-    " Upsample Xor",
-  8: "Expand Scan",
-  9:
-    "Acosh Asinh Atanh Compress ConstantOfShape Cosh Erf EyeLike IsNaN MaxUnpool NonZero OneHot Scatter" +
-    " Shrink Sign Sinh TfIdfVectorizer Where",
-  10:
-    "ConvInteger DequantizeLinear IsInf MatMulInteger Mod NonMaxSuppression QLinearConv QLinearMatMul" +
-    " QuantizeLinear Resize ReverseSequence RoiAlign StringNormalizer",
-  11:
-    "BitShift ConcatFromSequence CumSum Det DynamicQuantizeLinear GatherElements GatherND Range Round" +
-    " ScatterElements ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert" +
-    " SequenceLength SplitToSequence Unique",
-  12: "Celu Einsum GreaterOrEqual LessOrEqual",
-  14: "HardSwish Trilu",
-  15: "Bernoulli CastLike Optional OptionalGetElement OptionalHasElement",
-  16: "GridSample",
-  17: "BlackmanWindow DFT HammingWindow HannWindow MelWeightMatrix STFT SequenceMap",
-  18: "BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CenterCropPad Col2Im GroupNormalization Mish",
-  19: "DeformConv",
-  20: "AffineGrid Gelu RegexFullMatch StringConcat StringSplit",
-  23: "Attention RMSNormalization RotaryEmbedding",
-  24: "Swish TensorScatter",
-};
-
-/** The first opset of each operator, by name. */
-export const OPERATORS: ReadonlyMap<string, number> = new Map(
-  Object.entries(SINCE).flatMap(([opset, names]) => names.split(" ").map((name) => [name, Number(opset)] as const)),
-);
-
-/** Operators that run a subgraph, mostly as often as the data require. */
-const REPEATING_OPERATORS: ReadonlySet<string> = new Set(["If", "Loop", "Scan", "SequenceMap"]);
 
 export type OpenedModel =
   | { readonly ok: true; readonly model: OnnxModel }
@@ -134,27 +88,35 @@ function* checkForm(model: OnnxModel, signature: SignatureResult): Generator<Fie
   yield* checkGraph(model);
 }
 
-function checkVersions({ opset }: OnnxModel): FieldError[] {
+function checkVersions({ opset, nodes }: OnnxModel): FieldError[] {
+  if (opset === 0 && nodes.every(({ domain }) => domain !== "")) return [];
   if (Number.isSafeInteger(opset) && opset >= FIRST_OPSET && opset <= LAST_OPSET) return [];
   return [{ pointer: "#/opsetImport", message: `has opset ${opset}, and ${FIRST_OPSET} to ${LAST_OPSET} are taken` }];
 }
 
-function checkNodes({ nodes, opset }: OnnxModel): FieldError[] {
-  return nodes.flatMap((node, index) => {
-    const message = complaintOf(node, opset);
+/** Operators that no runner has, or not at the version that the file imports. */
+export function checkNodes(model: OnnxModel): FieldError[] {
+  return model.nodes.flatMap((node, index) => {
+    const message = complaintOf(node, model);
     return message === null ? [] : [{ pointer: `#/graph/node/${index}`, message: `${nameNode(node)} ${message}` }];
   });
 }
 
-function complaintOf({ operator, domain, name, inputs, outputs, attributes }: OnnxNode, opset: number): string | null {
+function complaintOf(node: OnnxNode, { opset, domains, functions }: OnnxModel): string | null {
+  const { operator, domain, name, inputs, outputs, attributes } = node;
   const names = [operator, domain, name, ...inputs, ...outputs, ...attributes.keys()];
   if (names.some(({ length }) => length > LIMITS.modelNameLength)) {
     return `has a name of more than ${LIMITS.modelNameLength} characters`;
   }
-  if (domain !== "") return `is an operator of ${shorten(domain)}, and only those of ONNX itself are taken`;
-  const since = OPERATORS.get(operator);
-  if (since === undefined) return "is an operator that is not known";
-  if (since > opset) return `is an operator since opset ${since}, and the file has opset ${opset}`;
-  if (REPEATING_OPERATORS.has(operator)) return "runs a graph of its own, whose size cannot be told";
+  if (functions?.has(nameOperator(node)) === true) return null;
+  const known = OPERATORS.get(domain);
+  if (known === undefined) {
+    return `is an operator of ${shorten(domain)}, which needs a library of its own: ${[...OPERATORS.keys()].filter(Boolean).join(" and ")} are taken`;
+  }
+  const since = known.get(operator);
+  if (since === undefined) return "is an operator that ONNX Runtime does not have";
+  const version = domain === "" ? opset : domains.get(domain);
+  if (version === undefined) return `is an operator of ${domain}, which the file does not import`;
+  if (since > version) return `is an operator since opset ${since}, and the file has opset ${version}`;
   return null;
 }

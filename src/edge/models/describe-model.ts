@@ -2,6 +2,7 @@ import { summariseModel } from "../../onnx/summarise-model.ts";
 import type { ModelReport, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type CheckedModel, checkModel } from "./check-model.ts";
+import { listBackends } from "../store/models/list-backends.ts";
 import { readDenseModel } from "./read-dense-network.ts";
 
 /** Stored description of a model's version. */
@@ -26,8 +27,12 @@ export function describeModel(file: Uint8Array): ModelDescription {
 /** The same as a report, whether or not the file can be used. */
 export function reportModel(file: Uint8Array): ModelReport {
   const described = describe(file);
-  if (described.ok) return { ok: true, ...described.description, problems: [] };
-  return { ok: false, inputs: [], outputs: [], edgeParameters: null, summary: null, problems: described.problems };
+  if (described.ok) {
+    const { description } = described;
+    return { ok: true, ...description, backends: listBackends(description), problems: [] };
+  }
+  const nothing = { inputs: [], outputs: [], edgeParameters: null, summary: null, backends: [] };
+  return { ok: false, ...nothing, problems: described.problems };
 }
 
 function describe(file: Uint8Array): Described {

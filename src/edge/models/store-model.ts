@@ -11,6 +11,7 @@ import { openProject } from "../store/database.ts";
 import { addModelVersion } from "../store/models/model-store.ts";
 import { addVariant, setVersionData } from "../store/models/version-store.ts";
 import { checkHeldOut } from "./check-held-out.ts";
+import { type DeclaredSizes, declareSizes } from "./declare-sizes.ts";
 import { describeModel } from "./describe-model.ts";
 import { compareSignatures } from "./read-signature.ts";
 import { mustFindModel, mustFindVersion } from "./stored-model.ts";
@@ -18,11 +19,12 @@ import { mustFindModel, mustFindVersion } from "./stored-model.ts";
 type File = Uint8Array<ArrayBuffer>;
 
 /**
- * Stores an ONNX file as a model's next version and requests its calibration. Throws `invalid-model` for an unusable
- * file.
+ * Stores an ONNX file as a model's next version, with the sizes at which it is measured, and requests its calibration.
+ * Throws `invalid-model` for an unusable file.
  */
-export async function storeModel(env: ProjectEnv, name: string, bytes: File) {
-  const file = await describeFile(bytes);
+export async function storeModel(env: ProjectEnv, name: string, bytes: File, declared: DeclaredSizes = {}) {
+  const described = await describeFile(bytes);
+  const file = { ...described, inputs: declareSizes(described.inputs, declared) };
   await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
   const { model, version, created, learnt } = await addModelVersion(openProject(env), { name, ...file });
   if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);

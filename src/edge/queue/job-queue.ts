@@ -4,6 +4,7 @@ import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { Job, JobListQuery, JobProgress, JobSummary } from "../../protocol/jobs/job.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import type { CurvePoint } from "../../protocol/jobs/training.ts";
+import type { LatestCalibration } from "../../protocol/models/model.ts";
 import type { OwedVersion } from "../fleet/plan-runner.ts";
 import { configOf, type Env, runnerLink } from "../config.ts";
 import { openScope } from "../http/span-log.ts";
@@ -69,6 +70,11 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
 
   async calibrateEverywhere(project: string, modelVersionId: string, rule: ResolvedRule): Promise<void> {
     acceptance.calibrateEverywhere(this.#parts, project, modelVersionId, rule);
+  }
+
+  /** The latest calibration of each of these versions on each runner, newest first. */
+  latestCalibrations(project: string, modelVersionIds: string[]): LatestCalibration[] {
+    return this.#parts.store.latestCalibrations(project, modelVersionIds);
   }
 
   /** Whether a runner holds a calibration of any of these versions. */

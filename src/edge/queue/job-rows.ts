@@ -1,4 +1,5 @@
 import { type Job, type JobEvent, JobProgress, JobResult, JobSpec, JobSummary } from "../../protocol/jobs/job.ts";
+import type { LatestCalibration } from "../../protocol/models/model.ts";
 import { Problem } from "../../protocol/wire/problem.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
 import { RooflinePosition } from "../../protocol/fleet/roofline.ts";
@@ -68,6 +69,23 @@ function toSummary(row: Row): Omit<Job, "result"> {
 
 export function toJob(row: Row): Job {
   return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
+}
+
+/** A calibration as its model's placements show it; nothing of a cancelled one. */
+export function toLatestCalibration({ id, state, spec, result, problem, ...times }: Job): LatestCalibration[] {
+  if (spec.kind !== "calibration" || state === "cancelled") return [];
+  const isDone = state === "succeeded" || state === "failed";
+  return [
+    {
+      jobId: id,
+      runnerId: spec.runnerId ?? times.runnerId ?? "",
+      modelVersionId: spec.modelVersionId,
+      state: state === "failed" ? "failed" : isDone ? "done" : "waiting",
+      problem: state === "failed" ? problem : null,
+      skipped: result?.kind === "calibration" ? (result.skipped ?? []) : [],
+      at: times.endedAt ?? times.createdAt,
+    },
+  ];
 }
 
 export function toEvent(row: Row): JobEvent {

@@ -9,6 +9,8 @@ import type {
   JobSummary,
 } from "../../protocol/jobs/job.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
+import type { LatestCalibration } from "../../protocol/models/model.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { VERDICT_SQL } from "../kinds/registry.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant } from "../clock.ts";
@@ -20,6 +22,7 @@ import {
   text,
   toEvent,
   toJob,
+  toLatestCalibration,
   toListed,
   toQueued,
   toRecord,
@@ -234,6 +237,21 @@ export class JobStore {
       modelVersionId,
     );
     return row === null ? null : text(row.id);
+  }
+
+  /** The latest calibration of each of these versions on each runner, newest first. */
+  latestCalibrations(project: string, modelVersionIds: readonly string[]): LatestCalibration[] {
+    const rows = this.#sql.exec(
+      `select jobs.* from jobs join (
+         select max(id) as id from jobs where kind = 'calibration' and project = ?
+         and spec->>'modelVersionId' in (select value from json_each(?))
+         group by spec->>'modelVersionId', spec->>'runnerId'
+       ) as latest on jobs.id = latest.id order by jobs.id desc limit ?`,
+      project,
+      JSON.stringify(modelVersionIds),
+      LIMITS.maxPageSize,
+    );
+    return rows.toArray().flatMap((row) => toLatestCalibration(toJob(row)));
   }
 
   /** Unfinished compression of the project that is measured on this file. */

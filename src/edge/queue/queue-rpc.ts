@@ -2,6 +2,7 @@ import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
 import type { Job, JobListQuery, JobProgress, JobSpec, JobState, JobSummary } from "../../protocol/jobs/job.ts";
 import type { CurvePoint } from "../../protocol/jobs/training.ts";
+import type { LatestCalibration } from "../../protocol/models/model.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import type { FeedEvent } from "../../protocol/service/service-state.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
@@ -66,6 +67,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   ensureCalibrations(runnerId: string, owed: readonly OwedVersion[]): Promise<void>;
   calibrateAnew(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome>;
   calibrateEverywhere(project: string, modelVersionId: string, rule: ResolvedRule): Promise<void>;
+  latestCalibrations(project: string, modelVersionIds: string[]): LatestCalibration[];
 
   // Rights of a runner while it holds a job.
   isCalibrating(runnerId: string, modelVersionIds: string[]): boolean;

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { jobQueue } from "../config.ts";
 import { changePlacementRule } from "../fleet/placement-rules.ts";
 import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
@@ -18,7 +19,7 @@ import { submit } from "./jobs.ts";
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
     const bytes = await readOctets(c.req.raw, LIMITS.modelBytes);
-    const { model, version, created } = await storeModel(env, query.name, bytes);
+    const { model, version, created } = await storeModel(env, query.name, bytes, query);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
 
@@ -44,7 +45,11 @@ export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.listPlacements, async ({ env, params }) => {
     const model = await mustFindModel(env, params.model);
     const versionIds = model.versions.map(({ id }) => id);
-    return { items: await listPlacementsOfVersions(openProject(env), versionIds) };
+    const [items, calibrations] = await Promise.all([
+      listPlacementsOfVersions(openProject(env), versionIds),
+      jobQueue(env).latestCalibrations(env.project, versionIds),
+    ]);
+    return { items, calibrations };
   });
 }
 

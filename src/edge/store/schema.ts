@@ -227,6 +227,8 @@ export const placements = sqliteTable(
     fingerprint: text({ mode: "json" }).$type<Fingerprint>().notNull(),
     /** As JSON (protocol's SweepStep[] and Distribution): parsed by their readers. */
     sweep: text().notNull(),
+    /** As JSON (protocol's SizeSweep[]); null: measured at one size. */
+    sizes: text(),
     linkMs: text().notNull(),
     memory: text({ mode: "json" }).$type<MemoryFit>(),
     loadMs: real().notNull(),

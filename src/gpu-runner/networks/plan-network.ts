@@ -91,6 +91,8 @@ export interface NetworkPlan {
  * `invalid-model` for unsupported parts, with operator and reason.
  */
 export function planNetwork(model: OnnxModel): NetworkPlan {
+  const [sparse] = model.sparseWeights?.keys() ?? [];
+  if (sparse !== undefined) throw unsupported({ operator: "sparse weights", name: sparse }, "it reads dense ones only");
   const lowering = new Lowering(model);
   let before = 0;
   const end = (name: string, dtype: string, { shape }: Pick<Activation, "shape">): NetworkEnd => {

@@ -4,9 +4,9 @@ import { Environment, targetFields } from "./job-fields.ts";
 import { Backend } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
-import { MemoryFit, SweepStep } from "../models/model.ts";
+import { MemoryFit, SizeSweep, SkippedPlacement, SweepStep } from "../models/model.ts";
 import { Name } from "../wire/page.ts";
-import { Problem } from "../wire/problem.ts";
+import { Shape } from "../wire/tensor.ts";
 import { ServingConfiguration } from "../fleet/serving.ts";
 
 /** Places a model version on a runner: loads, checks and measures every variant by every backend. */
@@ -37,6 +37,8 @@ export const CalibratedPlacement = z.object({
   loadMs: z.number(),
   /** By batch size, rising from 1. */
   sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
+  /** At the further shapes of the inputs; absent from an older runner. */
+  sizes: z.array(SizeSweep).max(LIMITS.measuredSizes).optional(),
   memory: MemoryFit.nullable(),
   /** Configuration under measurement; absent: `DEFAULT_CONFIGURATION`. */
   configuration: ServingConfiguration.optional(),
@@ -51,11 +53,10 @@ export const CalibrationResult = z
     kind: z.literal("calibration"),
     modelVersionId: idSchema("modelVersion"),
     placements: z.array(CalibratedPlacement).min(1).max(64),
+    /** Shapes of the inputs that the runner found where the version has none, by name. */
+    shapes: z.record(z.string(), z.array(Shape).min(1).max(LIMITS.measuredSizes)).optional(),
     /** Inputs that a device, or the CPU provider it is compared with, could not run. */
-    skipped: z
-      .array(z.object({ deviceKey: z.string(), variant: Name, backend: Backend, problem: Problem }))
-      .max(64)
-      .optional(),
+    skipped: z.array(SkippedPlacement).max(64).optional(),
     /** Runner to edge and back over the socket, on the runner's clock. */
     linkMs: Distribution,
   })

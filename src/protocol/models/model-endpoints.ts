@@ -5,6 +5,7 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { PageQuery } from "../wire/page.ts";
 import {
+  LatestCalibration,
   Model,
   ModelPage,
   ModelReport,
@@ -15,6 +16,14 @@ import {
 } from "./model.ts";
 
 const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
+const PlacementList = z
+  .object({
+    items: z.array(Placement),
+    calibrations: z.array(LatestCalibration).default([]).meta({
+      description: "The latest of each version and runner, newest first: what waits, and what could not be measured",
+    }),
+  })
+  .meta({ id: "PlacementList" });
 const byModelVersion = byModel.extend({
   version: z.coerce.number().int().min(1).meta({ description: "Number of the version" }),
 });
@@ -106,10 +115,10 @@ export const modelEndpoints = {
     method: "get",
     path: "/v1/models/{model}/placements",
     tag: "models",
-    summary: "Where a model runs, and what was measured there",
+    summary: "Where a model runs, what was measured there, and what could not be",
     access: "read",
     params: byModel,
-    reply: { status: 200, schema: z.object({ items: z.array(Placement) }).meta({ id: "PlacementList" }) },
+    reply: { status: 200, schema: PlacementList },
     problems: ["not-found"],
   }),
 } as const;

@@ -41,13 +41,15 @@ function describe(spec: TensorSpec): string {
 }
 
 /**
- * Inputs of a model for measuring and comparing: floats uniform in [0, 1), integers, booleans
- * and strings 0 or 1, free dimensions 1. The same seed gives the same inputs everywhere (mulberry32).
+ * Inputs of a model for measuring and comparing, at one of its measured sizes. Numbers are drawn from an input's
+ * `values`; without them floats are uniform in [0, 1), and integers, booleans and strings 0 or 1. A free dimension
+ * without a shape is 1. The same seed gives the same inputs everywhere (mulberry32).
  */
-export function createSeededInputs(specs: readonly TensorSpec[], seed: number): Tensor[] {
+export function createSeededInputs(specs: readonly TensorSpec[], seed: number, size = 0): Tensor[] {
   const draw = mulberry32(seed);
-  return specs.map(({ name, dtype, shape }) => {
-    const fixed = shape.map((size) => (size === -1 ? 1 : size));
+  return specs.map((spec) => {
+    const { name, dtype, values } = spec;
+    const fixed = measuredShape(spec, size);
     if (dtype === "string") {
       const strings = Array.from({ length: countElements(fixed) }, () => String(Math.round(draw())));
       return { name, dtype, shape: fixed, bytes: packStrings(strings) };
@@ -61,11 +63,38 @@ export function createSeededInputs(specs: readonly TensorSpec[], seed: number): 
     const view = typedView(tensor);
     for (let i = 0; i < view.length; i++) {
       const value = draw();
-      if (view instanceof BigInt64Array || view instanceof BigUint64Array) view[i] = value < 0.5 ? 0n : 1n;
-      else view[i] = dtype.startsWith("float") ? value : Math.round(value);
+      const given = values?.[Math.floor(value * values.length)];
+      if (view instanceof BigInt64Array || view instanceof BigUint64Array) {
+        view[i] = BigInt(Math.trunc(given ?? Math.round(value)));
+      } else view[i] = given ?? (dtype.startsWith("float") ? value : Math.round(value));
     }
     return tensor;
   });
+}
+
+/** Shape of an input at one of its measured sizes; an input with fewer of them keeps its last. */
+function measuredShape({ shape, shapes = [] }: TensorSpec, size: number): number[] {
+  const measured = shapes[Math.min(size, shapes.length - 1)];
+  return shape.map((each, axis) => (each === -1 ? (measured?.[axis] ?? 1) : each));
+}
+
+/** Number of sizes at which a model is measured: one, or as many as any of its inputs has shapes. */
+export function countSizes(specs: readonly TensorSpec[]): number {
+  return Math.max(1, ...specs.map(({ shapes = [] }) => shapes.length));
+}
+
+/** Elements of one row of a request, in all its tensors: a free first axis counts the rows. */
+export function countRowElements(specs: readonly TensorSpec[], tensors: readonly TensorHeader[]): number {
+  const hasRows = new Set(specs.flatMap(({ name, shape }) => (shape[0] === -1 ? [name] : [])));
+  return tensors.reduce((sum, { name, shape }) => sum + countElements(hasRows.has(name) ? shape.slice(1) : shape), 0);
+}
+
+/** The same for a row of a model's inputs at one of its measured sizes. */
+export function countMeasuredElements(specs: readonly TensorSpec[], size = 0): number {
+  return countRowElements(
+    specs,
+    specs.map((spec) => ({ ...spec, shape: measuredShape(spec, size) })),
+  );
 }
 
 /** Tommy Ettinger's mulberry32: 32 bits of state, enough for inputs. */

@@ -7,11 +7,28 @@ import { Instant, Name, pageOf } from "../wire/page.ts";
 import { PlacementRule, ServingConfiguration } from "../fleet/serving.ts";
 import { PolicyCard } from "./policy-network.ts";
 import { Requirement } from "./requirement.ts";
-import { DType } from "../wire/tensor.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Problem } from "../wire/problem.ts";
+import { DType, Shape } from "../wire/tensor.ts";
 
 /** One input or output of a network; a free dimension is -1. */
 export const TensorSpec = z
-  .object({ name: z.string(), dtype: DType, shape: z.array(z.number().int().min(-1)) })
+  .object({
+    name: z.string(),
+    dtype: DType,
+    shape: z.array(z.number().int().min(-1)),
+    labels: z
+      .array(z.union([z.string(), z.number()]))
+      .optional()
+      .meta({ description: "Of a classifier's output: the class of each place along the last axis" }),
+    shapes: z.array(Shape).min(1).max(LIMITS.measuredSizes).optional().meta({
+      description:
+        "Of an input: the shapes at which it is measured, the first by default; absent: 1 in free dimensions",
+    }),
+    values: z.array(z.number()).min(1).max(LIMITS.inputValues).optional().meta({
+      description: "Of an input: the numbers that measurements draw from; absent: [0, 1) for floats, else 0 and 1",
+    }),
+  })
   .meta({ id: "TensorSpec" });
 export type TensorSpec = z.infer<typeof TensorSpec>;
 
@@ -22,7 +39,9 @@ export const ModelSummary = z
   .object({
     opset: z.number().int(),
     nodes: count,
-    operators: z.record(z.string(), count).meta({ description: "Nodes of each operator, by name" }),
+    operators: z.record(z.string(), count).meta({
+      description: "Nodes of each operator, by name, with its domain before it where it is not ONNX's own",
+    }),
     parameters: count.meta({ description: "Numbers in weights, quantised ones too; neither shapes nor scales" }),
     quantisedParameters: count.meta({ description: "Those of them that stand as whole numbers" }),
     weightBytes: count.meta({ description: "Of all tensors in the file" }),
@@ -39,6 +58,23 @@ const Summary = ModelSummary.nullable()
   .default(null)
   .meta({ description: "Null where it was stored before anybody counted" });
 
+/** Whether a backend may serve a network, as its file tells. */
+export const BackendSupport = z
+  .object({
+    backend: Backend,
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: "Why it cannot, with the first operator that stops it; null: it may" }),
+  })
+  .meta({ id: "BackendSupport" });
+export type BackendSupport = z.infer<typeof BackendSupport>;
+
+const Backends = z
+  .array(BackendSupport)
+  .default([])
+  .meta({ description: "As the file tells; placements are what calibrations proved. Empty where nobody counted" });
+
 /** Report of a file's check before an upload. */
 export const ModelReport = z
   .object({
@@ -47,6 +83,7 @@ export const ModelReport = z
     outputs: z.array(TensorSpec),
     edgeParameters: z.number().int().nullable(),
     summary: ModelSummary.nullable().meta({ description: "Null where there are problems" }),
+    backends: Backends,
     problems: z.array(z.object({ pointer: z.string(), message: z.string() })),
   })
   .meta({ id: "ModelReport" });
@@ -103,6 +140,7 @@ export const ModelVersion = z
     }),
     variants: z.array(ModelVariant).meta({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
     summary: Summary,
+    backends: Backends,
     card: PolicyCard.nullable()
       .default(null)
       .meta({ description: "Of a policy that was trained or evaluated here; null of all others" }),
@@ -126,8 +164,38 @@ export const Model = z
 export type Model = z.infer<typeof Model>;
 export const ModelPage = pageOf(Model, "Model");
 
+/** JSON in a query. */
+function jsonText<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .string()
+    .max(LIMITS.queryJsonLength)
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue({ code: "custom", message: "must be JSON" });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema);
+}
+
 /** Query of an upload: `?name=`; the body is the ONNX file itself. */
-export const ModelUploadQuery = z.object({ name: Name.meta({ description: "Name of the model, new or known" }) });
+export const ModelUploadQuery = z.object({
+  name: Name.meta({ description: "Name of the model, new or known" }),
+  shapes: jsonText(z.record(z.string(), z.array(Shape).min(1).max(LIMITS.measuredSizes)))
+    .optional()
+    .meta({
+      description:
+        'Shapes at which inputs with free dimensions are measured, as JSON: `{"image": [[1,3,128,128],[1,3,384,384]]}`. Without them calibrations look for a size that the network takes',
+    }),
+  values: jsonText(z.record(z.string(), z.array(z.number()).min(1).max(LIMITS.inputValues)))
+    .optional()
+    .meta({
+      description:
+        'Numbers that inputs take in measurements where not any will do, as JSON: `{"sampling_rate": [16000]}`',
+    }),
+});
 
 /** Query of a variant's upload; the body is the ONNX file itself. */
 export const VariantUploadQuery = z.object({
@@ -140,6 +208,15 @@ export const VariantUploadQuery = z.object({
 /** Service time as a function of the batch: requests that are computed together. */
 export const SweepStep = z.object({ rows: z.number().int().min(1), serviceMs: Distribution }).meta({ id: "SweepStep" });
 export type SweepStep = z.infer<typeof SweepStep>;
+
+/** The same at another size of the inputs. */
+export const SizeSweep = z
+  .object({
+    elements: z.number().int().min(1).meta({ description: "Of one row, in all inputs together" }),
+    sweep: z.array(SweepStep).min(1),
+  })
+  .meta({ id: "SizeSweep" });
+export type SizeSweep = z.infer<typeof SizeSweep>;
 
 /** Memory of a loaded model, fitted over the sweep: `baseBytes + rows · bytesPerRow`. */
 export const MemoryFit = z
@@ -165,6 +242,7 @@ export const Placement = z
       .nullable()
       .meta({ description: "1 is as good as the version's own file; null where it failed" }),
     sweep: z.array(SweepStep).min(1).meta({ description: "By batch size, rising from 1" }),
+    sizes: z.array(SizeSweep).default([]).meta({ description: "At the further `shapes` of the inputs" }),
     memory: MemoryFit.nullable(),
     loadMs: z.number(),
     linkMs: Distribution,
@@ -183,3 +261,23 @@ export const Placement = z
   })
   .meta({ id: "Placement" });
 export type Placement = z.infer<typeof Placement>;
+
+/** A variant that a calibration could not run on a device. */
+export const SkippedPlacement = z
+  .object({ deviceKey: z.string(), variant: Name, backend: Backend, problem: Problem })
+  .meta({ id: "SkippedPlacement" });
+export type SkippedPlacement = z.infer<typeof SkippedPlacement>;
+
+/** The latest calibration of a version on a runner. */
+export const LatestCalibration = z
+  .object({
+    jobId: idSchema("job"),
+    runnerId: z.string(),
+    modelVersionId: idSchema("modelVersion"),
+    state: z.enum(["waiting", "done", "failed"]),
+    problem: Problem.nullable().meta({ description: "Why it failed" }),
+    skipped: z.array(SkippedPlacement).meta({ description: "Variants that it could not run, by device" }),
+    at: Instant.meta({ description: "Its end, or its beginning" }),
+  })
+  .meta({ id: "LatestCalibration" });
+export type LatestCalibration = z.infer<typeof LatestCalibration>;

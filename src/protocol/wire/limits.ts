@@ -21,6 +21,12 @@ export const LIMITS = {
   modelNameLength: 512,
   modelWeightBytes: 64 * MiB,
   modelActivationBytes: 512 * MiB,
+  /** Classes of an output that its description names; further ones go without. */
+  outputLabels: 1_024,
+  /** Sizes of its inputs at which a model is measured, numbers that an input draws from, and JSON in a query. */
+  measuredSizes: 4,
+  inputValues: 64,
+  queryJsonLength: 4_096,
   /** Errors of a model that one reply lists. */
   modelProblems: 32,
   /** One socket message; workerd itself takes 32 MiB. */

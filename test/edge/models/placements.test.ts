@@ -97,6 +97,82 @@ describe("a placement", () => {
     expect(problemOf(await callEdge("GET", `/v1/placements/${missingId.placement}`)).code).toBe("not-found");
   });
 
+  it("is measured at the shapes and numbers that its uploader gives, and anew where they change", async () => {
+    const uploadWith = (query: Record<string, unknown>) =>
+      callEdge("POST", `/v1/models?${new URLSearchParams({ name: "sized", ...toTexts(query) }).toString()}`, {
+        body: variantOf(cartpole, uploads),
+        headers: OCTETS,
+      });
+    const toTexts = (query: Record<string, unknown>) =>
+      Object.fromEntries(Object.entries(query).map(([key, value]) => [key, JSON.stringify(value)]));
+    const first = await uploadWith({ shapes: { [input]: [[2, 4]] } });
+    expect([first.status, first.json.version.inputs[0].shapes]).toEqual([201, [[2, 4]]]);
+    versionId = first.json.version.id;
+    expect((await nextCalibration()).model?.inputs[0]?.shapes).toEqual([[2, 4]]);
+    const again = await uploadWith({ shapes: { [input]: [[3, 4]] }, values: { [input]: [1, 2] } });
+    expect([again.status, again.json.version.id]).toEqual([200, versionId]);
+    expect(again.json.version.inputs[0]).toMatchObject({ shapes: [[3, 4]], values: [1, 2] });
+    for (const shapes of [{ [input]: [[3, 5]] }, { other: [[1]] }, { [input]: [] }]) {
+      expect(problemOf(await uploadWith({ shapes })).errors?.[0]?.pointer).toMatch(/^query\/shapes/);
+    }
+    const broken = await callEdge("POST", `/v1/models?name=sized&shapes={`, { body: cartpole, headers: OCTETS });
+    expect(problemOf(broken).errors).toEqual([{ pointer: "query/shapes", message: "must be JSON" }]);
+  });
+
+  it("has further sizes, and shapes that its runner found stand with its version", async () => {
+    const result = calibrationResult(versionId);
+    const sizes = [{ elements: 400, sweep: [{ rows: 1, serviceMs: summarise([9]) }] }];
+    await callEdge("POST", "/v1/jobs", {
+      body: { kind: "calibration", modelVersionId: versionId, runnerId: runner.runnerId },
+    });
+    await settle(await nextCalibration(), {
+      ...result,
+      placements: result.placements.map((each) => ({ ...each, sizes })),
+      shapes: { [input]: [[1, 4]] },
+    });
+    expect((await placementOf()).sizes).toMatchObject([{ elements: 400, sweep: [{ rows: 1 }] }]);
+    const { versions } = (await callEdge("GET", `/v1/models/${name}`)).json;
+    expect(versions[0].inputs[0].shapes).toEqual([[1, 4]]);
+  });
+
+  it("is listed with its calibrations: those that wait, failed, or left a device out", async () => {
+    const calibrationsOf = async () => (await callEdge("GET", `/v1/models/${name}/placements`)).json.calibrations;
+    const again = () =>
+      callEdge("POST", "/v1/jobs", {
+        body: { kind: "calibration", modelVersionId: versionId, runnerId: runner.runnerId },
+      });
+    const about = { runnerId: runner.runnerId, modelVersionId: versionId };
+    expect(await calibrationsOf()).toMatchObject([{ ...about, state: "done", problem: null, skipped: [] }]);
+    const { json: job } = await again();
+    expect(await calibrationsOf()).toMatchObject([{ ...about, jobId: job.id, state: "waiting" }]);
+    const problem = createProblem("backend-failed", "It takes no picture of this size.");
+    const skipped = [{ deviceKey: "gpu0", variant: "fp32", backend: "wgsl" as const, problem }];
+    await settle(await nextCalibration(), { ...calibrationResult(versionId), skipped });
+    expect(await calibrationsOf()).toMatchObject([{ ...about, state: "done", skipped }]);
+    await again();
+    const { lease } = await nextCalibration();
+    scripted.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+    await scripted.next("jobSettled");
+    expect(await calibrationsOf()).toMatchObject([{ ...about, state: "failed", problem: { detail: problem.detail } }]);
+  });
+
+  it("is missed with the reason: a calibration that waits, then one that failed", async () => {
+    const model = `unplaced-${++uploads}`;
+    const { version } = (
+      await callEdge("POST", `/v1/models?name=${model}`, { body: variantOf(cartpole, uploads), headers: OCTETS })
+    ).json;
+    const lack = async () => problemOf(await infer({ model })).detail;
+    expect(await lack()).toBe(`No runner was calibrated for ${model} yet: its calibration waits or runs.`);
+    versionId = version.id;
+    const { lease } = await nextCalibration();
+    const problem = createProblem("backend-failed", "It takes no picture of this size.");
+    scripted.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+    await vi.waitFor(
+      async () => expect(await lack()).toContain(`failed on ${runner.runnerId}. ${problem.detail}`),
+      5_000,
+    );
+  });
+
   it("is configured: stored, sent to its runner, and measured anew under it", async () => {
     const { id } = await placementOf();
     const configuration = { threads: CORES, maxRows: 4, maxInFlight: 8 };

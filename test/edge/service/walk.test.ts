@@ -140,6 +140,8 @@ const WRONG_QUERY: Record<string, string> = {
   format: "xlsx",
   name: "not a name",
   shape: "n",
+  shapes: "{",
+  values: "[1]",
   device: "fpr_x",
   clock: "sundial",
   kernel: "not a name",

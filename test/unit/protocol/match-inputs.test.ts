@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { matchInputs } from "../../../src/protocol/models/model-inputs.ts";
+import {
+  countMeasuredElements,
+  countRowElements,
+  countSizes,
+  createSeededInputs,
+  matchInputs,
+} from "../../../src/protocol/models/model-inputs.ts";
 import type { TensorSpec } from "../../../src/protocol/models/model.ts";
-import type { TensorHeader } from "../../../src/protocol/wire/tensor.ts";
+import { type TensorHeader, typedView } from "../../../src/protocol/wire/tensor.ts";
 
 const specs: TensorSpec[] = [
   { name: "image", dtype: "float32", shape: [-1, 2, 2] },
@@ -45,5 +51,48 @@ describe("the inputs of a request", () => {
       "#/scale",
       "#/other",
     ]);
+  });
+});
+
+describe("inputs for measuring", () => {
+  const picture: TensorSpec = {
+    name: "picture",
+    dtype: "float32",
+    shape: [-1, 3, -1, -1],
+    shapes: [
+      [1, 3, 8, 4],
+      [1, 3, 16, 8],
+    ],
+  };
+  const rate: TensorSpec = { name: "rate", dtype: "int64", shape: [], values: [8_000, 16_000] };
+  const shapesAt = (size: number) => createSeededInputs([picture, rate], 1, size).map(({ shape }) => shape);
+
+  it("have the shapes of their size, or the last that there is", () => {
+    expect([0, 1, 2].map(shapesAt)).toEqual([
+      [[1, 3, 8, 4], []],
+      [[1, 3, 16, 8], []],
+      [[1, 3, 16, 8], []],
+    ]);
+    expect(countSizes([picture, rate])).toBe(2);
+    expect([0, 1].map((size) => countMeasuredElements([picture, rate], size))).toEqual([97, 385]);
+  });
+
+  it("have the numbers that were given", () => {
+    const rates = Array.from({ length: 64 }, (_, seed) => typedView(createSeededInputs([rate], seed)[0]!)[0]);
+    expect(new Set(rates)).toEqual(new Set([8_000n, 16_000n]));
+  });
+
+  it("are the same as ever where nothing is given", () => {
+    const [drawn] = createSeededInputs([{ name: "x", dtype: "float32", shape: [-1, 2] }], 1);
+    expect(drawn?.shape).toEqual([1, 2]);
+    expect([...typedView(drawn!)]).toEqual([0.6270739436149597, 0.002735721180215478]);
+  });
+
+  it("count the elements of one row, where rows are free", () => {
+    const tensors = [
+      { ...picture, shape: [5, 3, 8, 4] },
+      { ...rate, shape: [] },
+    ];
+    expect(countRowElements([picture, rate], tensors)).toBe(97);
   });
 });

@@ -98,8 +98,9 @@ export function predictQueueMs(
     // The Worker that should end it was cut off: nothing else would remove it.
     if (deadlineAtMs < nowMs) inFlight.delete(sent);
     if (deadlineAtMs < nowMs || sentAtMs < backlogAtMs) continue;
-    const known = rowsBy.get(placement.id);
-    if (known === undefined) rowsBy.set(placement.id, { placement, rows });
+    const key = `${placement.id}/${placement.size ?? 0}`;
+    const known = rowsBy.get(key);
+    if (known === undefined) rowsBy.set(key, { placement, rows });
     else known.rows += rows;
   }
   // A clock that jumped back must not raise the reported queue.

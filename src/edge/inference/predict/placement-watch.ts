@@ -254,8 +254,8 @@ export class PlacementWatch {
 /** The instance of this isolate. */
 export const placementWatch = new PlacementWatch();
 
-function keyOf({ id }: LivePlacement, rows: number): string {
-  return `${id}/${Math.floor(Math.log2(rows))}`;
+function keyOf({ id, size = 0 }: LivePlacement, rows: number): string {
+  return `${id}/${size}/${Math.floor(Math.log2(rows))}`;
 }
 
 function deviceOf({ runnerId, deviceKey }: LivePlacement): string {

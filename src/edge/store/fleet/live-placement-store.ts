@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Device, Fingerprint, Hardware } from "../../../protocol/fleet/hardware.ts";
 import type { Placement } from "../../../protocol/models/model.ts";
+import { countMeasuredElements } from "../../../protocol/models/model-inputs.ts";
 import type { Profile } from "../../../protocol/fleet/profile.ts";
 import { fitProfile } from "./profile-fit.ts";
 import type { Database, ProjectDatabase } from "../database.ts";
@@ -22,6 +23,10 @@ export interface LivePlacement extends Placement {
   readonly warmAtMs: number;
   /** True if its runner has a listener of its own. */
   readonly direct: boolean;
+  /** Elements of one row at the size of `sweep`, in all inputs. */
+  readonly measuredElements: number;
+  /** Size of the request that `sweep` applies to, in steps of `fitRequest`; absent: the measured one. */
+  readonly size?: number;
 }
 
 /**
@@ -46,7 +51,7 @@ async function read(
 ): Promise<LivePlacement[]> {
   const [found, hosts] = await Promise.all([
     db
-      .select({ row: placements, project: models.project })
+      .select({ row: placements, project: models.project, inputs: modelVersions.inputs })
       .from(placements)
       .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
       .innerJoin(models, eq(models.id, modelVersions.modelId))
@@ -58,7 +63,7 @@ async function read(
   for (const { row } of found) {
     loadMsByRunner.set(row.runnerId, (loadMsByRunner.get(row.runnerId) ?? 0) + row.loadMs);
   }
-  return found.flatMap(({ row, project }) => {
+  return found.flatMap(({ row, project, inputs }) => {
     const host = hostById.get(row.runnerId);
     // A runner that is no longer shared serves its own project alone from then on.
     if (host === undefined || (host.project !== project && !host.shared)) return [];
@@ -71,6 +76,7 @@ async function read(
       draining: host.draining || holdsStill(host.quarantine),
       labels,
       direct: host.direct === 1,
+      measuredElements: countMeasuredElements(inputs),
       profiles: fittedProfiles(profilesOf(project), host, row.deviceKey),
       connectedAtMs,
       warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),

@@ -5,7 +5,7 @@ import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../../protocol/models/edge-p
 import { Backend, type Fingerprint, fingerprintText } from "../../../protocol/fleet/hardware.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../../protocol/jobs/calibration.ts";
-import { Placement as PlacementSchema, PlacementState, SweepStep } from "../../../protocol/models/model.ts";
+import { Placement as PlacementSchema, PlacementState, SizeSweep, SweepStep } from "../../../protocol/models/model.ts";
 import {
   DEFAULT_CONFIGURATION,
   isSameConfiguration,
@@ -32,6 +32,7 @@ export function toPlacement(row: Row): Placement {
     state: PlacementState.parse(row.state),
     fidelity: row.fidelity,
     sweep: z.array(SweepStep).parse(JSON.parse(row.sweep)),
+    sizes: row.sizes === null ? [] : z.array(SizeSweep).parse(JSON.parse(row.sizes)),
     memory: row.memory,
     loadMs: row.loadMs,
     linkMs: Distribution.parse(JSON.parse(row.linkMs)),
@@ -129,13 +130,14 @@ export async function saveValidated(
 
 /** Columns of a placement's measurement; the fidelity reported by its variant's uploader takes precedence. */
 async function columnsOf(db: Database, modelVersionId: string, measured: CalibratedPlacement) {
-  const { agrees, variant, fidelity, environment, sweep, memory, loadMs } = measured;
+  const { agrees, variant, fidelity, environment, sweep, sizes = [], memory, loadMs } = measured;
   return {
     software: environment.software,
     state: agrees ? "eligible" : "failed",
     fidelity: agrees ? ((await readFidelity(db, modelVersionId, variant)) ?? fidelity) : null,
     fingerprint: environment.fingerprint,
     sweep: JSON.stringify(sweep),
+    sizes: sizes.length === 0 ? null : JSON.stringify(sizes),
     memory,
     loadMs,
     updatedAtMs: Date.now(),

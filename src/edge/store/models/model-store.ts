@@ -9,11 +9,13 @@ import {
   isNull,
   lt,
   max,
+  ne,
   notInArray,
   or,
   type SQL,
 } from "drizzle-orm";
 import { createId } from "../../../protocol/wire/id.ts";
+import type { CalibrationResult } from "../../../protocol/jobs/calibration.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 import {
   FIRST_VARIANT,
@@ -30,6 +32,7 @@ import { AUTOMATIC, type PlacementRule } from "../../../protocol/fleet/serving.t
 import { cutPage, decodeCursor } from "../cursor.ts";
 import { type Database, listOf, type ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { listBackends } from "./list-backends.ts";
 import { models, modelVariants, modelVersions, projects, versionData } from "../schema.ts";
 import { learnSummary } from "./version-store.ts";
 
@@ -55,7 +58,8 @@ function toServedVersion({ variants, ...row }: ServedRow): ServedVersion {
   const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, summary, createdAtMs, ...NOT_MADE };
   const all = [own, ...variants].map(toVariant);
   const createdAt = toInstant(createdAtMs);
-  return { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, variants: all, summary, createdAt };
+  const facts = { inputs, outputs, edgeParameters, summary };
+  return { id, version, digest, sizeBytes, ...facts, backends: listBackends(facts), variants: all, createdAt };
 }
 
 function toVariant(row: Omit<VariantRow, "modelVersionId">): ModelVariant {
@@ -145,7 +149,8 @@ const VERSION_RACES = 5;
 
 /**
  * Adds a version to a model, which is created if new. The same bytes return the existing version, and `learnt` where it
- * is new that the edge can compute it. Two simultaneous uploads get two numbers: the slower one gets the next.
+ * is new that the edge can compute it, or at which sizes its inputs are measured. Two simultaneous uploads get two
+ * numbers: the slower one gets the next.
  */
 export async function addModelVersion(
   db: ProjectDatabase,
@@ -164,7 +169,9 @@ export async function addModelVersion(
   const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null } = input;
   if (summary !== null) await learnSummary(db, digest, summary);
   if (card !== null) await addCard(db, model.id, digest, card);
-  const learnt = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
+  const isDense = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
+  const isSized = inputs.some(isMeasuredSo) && (await setInputs(db, model.id, digest, inputs));
+  const learnt = isDense || isSized;
   for (let race = 0; race < VERSION_RACES; race++) {
     const [latest] = await db
       .select({ version: max(modelVersions.version) })
@@ -187,6 +194,32 @@ export async function addModelVersion(
     }
   }
   throw new Error(`no version number was free for ${input.name}`);
+}
+
+function isMeasuredSo({ shapes, values }: TensorSpec): boolean {
+  return shapes !== undefined || values !== undefined;
+}
+
+/** Sets the inputs of an existing version, whose sizes may be new; returns whether they are. */
+async function setInputs(db: Database, modelId: string, digest: string, inputs: TensorSpec[]): Promise<boolean> {
+  const { id, modelId: ofModel, digest: ofFile, inputs: known } = modelVersions;
+  const updated = await db
+    .update(modelVersions)
+    .set({ inputs })
+    .where(and(eq(ofModel, modelId), eq(ofFile, digest), ne(known, inputs)))
+    .returning({ id });
+  return updated.length > 0;
+}
+
+/** Keeps the shapes that a calibration found for the inputs of a version, unless some are known. */
+export async function learnShapes(
+  db: Database,
+  { id, inputs }: Pick<ModelVersion, "id" | "inputs">,
+  found: NonNullable<CalibrationResult["shapes"]>,
+): Promise<void> {
+  if (inputs.some(({ shapes }) => shapes !== undefined)) return;
+  const sized = inputs.map((spec) => (found[spec.name] === undefined ? spec : { ...spec, shapes: found[spec.name] }));
+  await db.update(modelVersions).set({ inputs: sized }).where(eq(modelVersions.id, id));
 }
 
 /** An existing version may have been uploaded without a card. */

@@ -1,5 +1,6 @@
 import { type OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readModel } from "../../../onnx/read-model.ts";
+import { withTensorOutputs } from "../../../onnx/tensor-outputs.ts";
 import { UnreadableModel } from "../../../onnx/each-field.ts";
 import { writeModel } from "../../../onnx/write-model.ts";
 import type { CompressionResult } from "../../../protocol/jobs/compression.ts";
@@ -79,7 +80,7 @@ export async function compress(
 
 function readParent(file: Uint8Array): OnnxModel {
   try {
-    return readModel(file);
+    return readModel(withTensorOutputs(file));
   } catch (error) {
     const why = error instanceof UnreadableModel ? error.message : "cannot be read whole";
     throw new ProblemError("invalid-model", `The network cannot be compressed: the file ${why}.`);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { env, InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { readModel } from "../../../onnx/read-model.ts";
+import { withTensorOutputs } from "../../../onnx/tensor-outputs.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import {
   type DType,
@@ -18,28 +19,31 @@ const OPTIONS: InferenceSession.SessionOptions = {
   logSeverityLevel: 3,
 };
 
-const NOTHING = new Uint8Array();
 const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
 
-/**
- * Session options for a file. Where integers are only the storage format of weights, they become floats once, at
- * loading. By default the runtime optimises for quantised networks, and converts them at every request.
- */
-export async function sessionOptionsOf(model: string | Uint8Array): Promise<InferenceSession.SessionOptions> {
-  const operators = listOperators(typeof model === "string" ? await readFile(model).catch(() => NOTHING) : model);
-  const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
-  return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
+/** A file as a session of the runtime takes it. */
+export interface SessionFile {
+  /** The path or content as given, or the content with all outputs as tensors, the only ones that reach Node. */
+  readonly model: string | Uint8Array;
+  readonly options: InferenceSession.SessionOptions;
 }
 
 /**
- * Operators of a file; empty for one that only the runtime can read, or that is invalid: the runtime reports its
- * errors.
+ * Prepares a file, by its path or content, for a session. Where integers are only the storage format of weights, they
+ * become floats once, at loading. By default the runtime optimises for quantised networks, and converts them at every
+ * request. A file that cannot be read here stays as it is: the runtime reports its errors.
  */
-function listOperators(file: Uint8Array): Set<string> {
+export async function openSessionFile(model: string | Uint8Array): Promise<SessionFile> {
   try {
-    return new Set(readModel(file).nodes.map(({ operator }) => operator));
+    const file = typeof model === "string" ? await readFile(model) : model;
+    const read = readModel(file);
+    const operators = new Set(read.nodes.map(({ operator }) => operator));
+    const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
+    const options = storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
+    const changed = withTensorOutputs(file, read);
+    return { model: changed === file ? model : changed, options };
   } catch {
-    return new Set();
+    return { model, options: OPTIONS };
   }
 }
 
@@ -84,13 +88,14 @@ export class OrtBackend {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
+    const file = await openSessionFile(model);
     const options = {
-      ...(await sessionOptionsOf(model)),
+      ...file.options,
       intraOpNumThreads: threads,
       executionProviders: [this.#provider],
     };
     // The overloads accept one or the other.
-    const session = await InferenceSession.create(model as string, options).catch((error: unknown) => {
+    const session = await InferenceSession.create(file.model as string, options).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
     await this.unload(modelKey);

@@ -3,7 +3,8 @@ import type { CalibratedPlacement } from "../../../protocol/jobs/calibration.ts"
 import type { Backend } from "../../../protocol/fleet/hardware.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
-import type { MemoryFit, SweepStep } from "../../../protocol/models/model.ts";
+import type { MemoryFit, SizeSweep, SweepStep } from "../../../protocol/models/model.ts";
+import { countMeasuredElements, countSizes, createSeededInputs } from "../../../protocol/models/model-inputs.ts";
 import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
 import type { ServingConfiguration } from "../../../protocol/fleet/serving.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
@@ -17,6 +18,9 @@ import type { WorkloadContext } from "../kind.ts";
 import { describeEnvironment, orProblem } from "../steps/describe-run.ts";
 import { fitMemory, sweepBatches } from "./sweep-batches.ts";
 import type { ReferenceModel } from "./ask-placement.ts";
+
+/** Inputs that are compared at each further size of a model. */
+const COMPARED_AT_SIZE = 4;
 
 /** The placement to prove and measure. */
 export interface Place {
@@ -74,20 +78,77 @@ export async function calibratePlacement(
 }
 
 async function calibrateLoaded(
-  { device, backend, model, variant, configuration }: Place,
-  { modelKey, loadMs }: BorrowedModel,
-  { inputs, originals, answers: expected, ask }: Reference,
+  place: Place,
+  borrowed: BorrowedModel,
+  reference: Reference,
   limits: Limits,
-  { otherJobs, signal, onProgress }: WorkloadContext,
+  context: WorkloadContext,
 ): Promise<CalibratedPlacement> {
+  const { device, backend, model, variant, configuration } = place;
   const { host } = device;
+  const measure = (inputs: readonly Tensor[][], expected: readonly Tensor[][]) =>
+    measureSize({ place, borrowed, inputs, expected, ask: reference.ask }, limits, context);
+  const environment = describeEnvironment(host.device, context.otherJobs);
+  const own = await measure(reference.inputs, reference.answers);
+  let { error } = own;
+  const sizes: SizeSweep[] = [];
+  for (let size = 1; size < countSizes(model.inputs) && error <= AGREEMENT; size++) {
+    const inputs = Array.from({ length: COMPARED_AT_SIZE }, (_, seed) =>
+      createSeededInputs(model.inputs, seed + 1, size),
+    );
+    const expected: Tensor[][] = [];
+    for (const tensors of inputs) expected.push(await reference.ask(tensors));
+    const further = await measure(inputs, expected);
+    sizes.push({ elements: countMeasuredElements(model.inputs, size), sweep: further.sweep });
+    error = Math.max(error, further.error);
+  }
+  const agrees = error <= AGREEMENT;
+  return {
+    deviceKey: host.device.key,
+    variant,
+    backend,
+    agrees,
+    maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
+    fidelity: measureFidelity(reference.originals, own.answers),
+    loadMs: borrowed.loadMs,
+    sweep: own.sweep,
+    ...(sizes.length > 0 && { sizes }),
+    configuration,
+    memory: agrees ? await measureMemory(host, borrowed.modelKey, own.sweep, own.batchOf, limits, context) : null,
+    environment,
+  };
+}
+
+/** What one size of a placement is measured with: inputs of one row each, and the outputs that it must have. */
+interface SizeWork extends Pick<Reference, "ask"> {
+  readonly place: Place;
+  readonly borrowed: BorrowedModel;
+  readonly inputs: readonly Tensor[][];
+  readonly expected: readonly Tensor[][];
+}
+
+interface MeasuredSize {
+  readonly answers: readonly Tensor[][];
+  readonly batchOf: (rows: number) => Tensor[];
+  readonly sweep: SweepStep[];
+  /** The largest, alone and in batches. */
+  readonly error: number;
+}
+
+/** Compares a placement's outputs at one size of its inputs, then sweeps its batches there. */
+async function measureSize(
+  { place, borrowed, inputs, expected, ask }: SizeWork,
+  limits: Limits,
+  { signal, onProgress }: WorkloadContext,
+): Promise<MeasuredSize> {
+  const { device, model, variant, configuration } = place;
+  const { modelKey } = borrowed;
   const { threads, maxRows } = configuration;
-  const environment = describeEnvironment(host.device, otherJobs);
   const answers: Tensor[][] = [];
   for (const tensors of inputs) {
     onProgress({ phase: "compare", done: answers.length, total: inputs.length });
     signal.throwIfAborted();
-    answers.push(await askDevice(host, modelKey, tensors));
+    answers.push(await askDevice(device.host, modelKey, tensors));
   }
   let error = Math.max(...answers.map((answer, index) => maxRelativeError(expected[index] ?? [], answer)));
   const batchOf = createBatches(inputs);
@@ -96,7 +157,7 @@ async function calibrateLoaded(
     const wanted = await ask(batchOf(rows));
     // Outputs that change in a batch forbid sharing one.
     if (maxRelativeError(joinTensors(cycle(expected, rows)), wanted) > AGREEMENT) return false;
-    error = Math.max(error, maxRelativeError(wanted, await askDevice(host, modelKey, batchOf(rows))));
+    error = Math.max(error, maxRelativeError(wanted, await askDevice(device.host, modelKey, batchOf(rows))));
     return error <= AGREEMENT;
   };
   const served = { modelVersionId: model.modelVersionId, variant, threads, maxRows, budgetMs: limits.timeoutMs };
@@ -108,20 +169,7 @@ async function calibrateLoaded(
     serve: (rows) => timeService(device, served, batchOf(rows), limits, signal),
     onProgress: (done, total) => onProgress({ phase: "measure", done, total }),
   });
-  const agrees = error <= AGREEMENT;
-  return {
-    deviceKey: host.device.key,
-    variant,
-    backend,
-    agrees,
-    maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
-    fidelity: measureFidelity(originals, answers),
-    loadMs,
-    sweep,
-    configuration,
-    memory: agrees ? await measureMemory(host, modelKey, sweep, batchOf, limits, { signal, onProgress }) : null,
-    environment,
-  };
+  return { answers, batchOf, sweep, error };
 }
 
 export async function askDevice(host: DeviceHost, modelKey: string, tensors: readonly Tensor[]): Promise<Tensor[]> {

@@ -4,7 +4,8 @@ import type { PlacedModel } from "../../../protocol/link.ts";
 import { FIRST_VARIANT } from "../../../protocol/models/model.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { calibrateEdge } from "./calibrate-edge.ts";
-import { createSeededInputs } from "../../../protocol/models/model-inputs.ts";
+import { countSizes, createSeededInputs } from "../../../protocol/models/model-inputs.ts";
+import { findSizes } from "./find-sizes.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { summarise } from "../../../stats/distribution/distribution.ts";
 import { calibratePlacement, type Limits, type Place, type Reference } from "./calibrate-placement.ts";
@@ -46,14 +47,16 @@ async function measurePlacements(
   outer: WorkloadContext,
   inTime: AbortSignal,
 ): Promise<WorkloadResult> {
-  const { fleet, model, probe, signal, onProgress } = outer;
+  const { fleet, probe, signal, onProgress } = outer;
   const context = { ...outer, signal: inTime };
-  if (model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
+  if (outer.model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
+  const { model, found: shapes } = await findSizes(outer.model, context);
   const devices = fleet.all().flatMap((device) => {
     const backend = modelBackendOf(device.host.device);
     return backend === undefined ? [] : [{ device, backend }];
   });
-  const steps = devices.length * model.variants.length * (Math.floor(Math.log2(spec.maxRows)) + 1);
+  const sweeps = devices.length * model.variants.length * countSizes(model.inputs);
+  const steps = sweeps * (Math.floor(Math.log2(spec.maxRows)) + 1);
   const limits = { ...spec, stepMs: (spec.timeoutMs * SWEEPS_SHARE) / steps };
   const placements: CalibratedPlacement[] = [];
   const skipped: NonNullable<CalibrationResult["skipped"]> = [];
@@ -83,6 +86,7 @@ async function measurePlacements(
     modelVersionId,
     placements,
     linkMs,
+    ...(shapes !== null && { shapes }),
     ...(skipped.length > 0 && { skipped }),
   };
   return { result, deviceKey: first.deviceKey };

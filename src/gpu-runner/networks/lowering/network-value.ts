@@ -1,4 +1,4 @@
-import { ELEMENTS, type OnnxNode, type OnnxTensor } from "../../../onnx/onnx-model.ts";
+import type { OnnxDtype, OnnxNode, OnnxTensor } from "../../../onnx/onnx-model.ts";
 import { floatsOf, integersOf } from "../../../onnx/tensor-values.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 
@@ -43,7 +43,8 @@ export interface Constant {
 
 export type NetworkValue = Activation | Constant;
 
-const FLOATS = new Set<keyof typeof ELEMENTS>(["float32", "float64", "float16"]);
+const FLOATS = new Set<OnnxDtype>(["float32", "float64", "float16"]);
+const INTEGERS = new Set<OnnxDtype>(["int64", "int32", "int16", "int8", "int4", "uint16", "uint8", "uint4", "bool"]);
 
 /** Numbers of a tensor of the file; null for types that activations are not computed from. */
 export function readConstant(tensor: OnnxTensor): Constant | null {
@@ -52,7 +53,7 @@ export function readConstant(tensor: OnnxTensor): Constant | null {
     const grain = dtype === "float16" ? { grain: { bits: 16 } as const } : {};
     return { kind: "constant", shape, floats: floatsOf(tensor), ...grain };
   }
-  if (["string", "bfloat16", "uint32", "uint64"].includes(dtype)) return null;
+  if (!INTEGERS.has(dtype)) return null;
   return { kind: "constant", shape, floats: Float32Array.from(integersOf(tensor)) };
 }
 

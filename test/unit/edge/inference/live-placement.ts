@@ -15,6 +15,8 @@ export function livePlacement(id: string, changes: Partial<LivePlacement> = {}):
     state: "eligible",
     fidelity: 1,
     sweep: [{ rows: 1, serviceMs: summarise([1]) }],
+    sizes: [],
+    measuredElements: 1,
     memory: null,
     loadMs: 30,
     linkMs: summarise([1]),

@@ -5,6 +5,7 @@ import type { WorkloadContext } from "../../../../../src/gpu-runner/kinds/kind.t
 import { CalibrationResult, CalibrationSpec } from "../../../../../src/protocol/jobs/calibration.ts";
 import { createId } from "../../../../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../../../../src/protocol/link.ts";
+import { createSeededInputs } from "../../../../../src/protocol/models/model-inputs.ts";
 import { ProblemError } from "../../../../../src/protocol/wire/problem.ts";
 import type { Tensor } from "../../../../../src/protocol/wire/tensor.ts";
 import { capabilities } from "../../../../edge/stack/samples.ts";
@@ -44,10 +45,11 @@ interface Scripts {
   readonly cpu?: Script;
   readonly gpu?: Script;
   readonly models?: Partial<ModelLoader>;
+  readonly inputs?: PlacedModel["inputs"];
 }
 
 /** The CPU and a GPU that answer alike; waiting lasts a second. */
-function scriptContext({ cpu = {}, gpu = {}, models = {} }: Scripts) {
+function scriptContext({ cpu = {}, gpu = {}, models = {}, inputs = model.inputs }: Scripts) {
   const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y" }];
   const devices = [cpu, gpu].map(({ compute, enter }, index) => ({
     host: {
@@ -71,7 +73,7 @@ function scriptContext({ cpu = {}, gpu = {}, models = {} }: Scripts) {
     fleet: { all: () => devices, cpu: devices[0] },
     models: { tryApart: async () => {}, adopt: async () => {}, unload: async () => {}, borrow, ...models },
     probe: { measureMs: async (count: number) => Array<number>(count).fill(0.1) },
-    model,
+    model: { ...model, inputs },
     edge: null,
     otherJobs: 0,
     signal: new AbortController().signal,
@@ -144,5 +146,72 @@ describe("a calibration", () => {
     const slow = { compute: () => void vi.advanceTimersByTime(20_000) };
     const failed = calibrate({ cpu: slow, gpu: slow });
     await expect(failed).rejects.toMatchObject({ problem: { code: "backend-failed" } });
+  });
+});
+
+describe("a network with free sizes beyond its rows", () => {
+  const picture = { name: "x", dtype: "float32" as const, shape: [-1, 3, -1, -1] };
+  /** Takes multiples of a stride, as a network with skip connections does, up to a size. */
+  const takes = (stride: number, most: number): Pick<ModelLoader, "tryApart"> => ({
+    tryApart: async ({ inputs }) => {
+      const [, , height = 1] = createSeededInputs(inputs, 1)[0]?.shape ?? [];
+      if (height % stride !== 0 || height > most)
+        throw new ProblemError("backend-failed", `It does not take ${height}.`);
+    },
+  });
+  const shapesAt = (...sizes: number[]) => ({ x: sizes.map((size) => [1, 3, size, size]) });
+
+  it.each([
+    ["any", 1, 1_000, [32, 64]],
+    ["multiples of 224", 224, 224, [224]],
+    ["multiples of 32", 32, 1_000, [32, 64]],
+    ["multiples of 16 up to 32", 16, 32, [32]],
+  ])("is measured at sizes that it takes: %s", async (_, stride, most, sizes) => {
+    const { placements, shapes } = await calibrate({ models: takes(stride, most), inputs: [picture] });
+    expect(shapes).toEqual(shapesAt(...sizes));
+    const further = sizes.slice(1).map((size) => ({ elements: 3 * size ** 2, sweep: [{ rows: 1 }] }));
+    expect(placements[0]?.sizes ?? []).toMatchObject(further);
+  });
+
+  it("may have its rows elsewhere than on the first axis of a state", async () => {
+    const state = { name: "state", dtype: "float32" as const, shape: [2, -1, 8] };
+    const signal = { name: "x", dtype: "float32" as const, shape: [-1, -1] };
+    const tryApart = async ({ inputs }: PlacedModel) => {
+      const rows = createSeededInputs(inputs, 1)[1]?.shape[1];
+      if (rows !== 1) throw new ProblemError("backend-failed", `It does not take ${rows} rows.`);
+    };
+    const { shapes } = await calibrate({ models: { tryApart }, inputs: [signal, state] });
+    expect(shapes).toEqual({
+      x: [
+        [1, 32],
+        [1, 64],
+      ],
+    });
+  });
+
+  it("is measured at the shapes that its version has, without a search", async () => {
+    const models = { tryApart: vi.fn<ModelLoader["tryApart"]>(async () => {}) };
+    const shapes = [
+      [1, 3, 8, 8],
+      [1, 3, 16, 16],
+      [1, 3, 24, 8],
+    ];
+    const { placements, shapes: found } = await calibrate({ models, inputs: [{ ...picture, shapes }] });
+    expect(found).toBeUndefined();
+    expect(placements[0]?.sizes?.map(({ elements }) => elements)).toEqual([3 * 256, 3 * 192]);
+    for (const [tried] of models.tryApart.mock.calls) expect(tried.inputs).toEqual([{ ...picture, shapes }]);
+  });
+
+  it("fails where it takes none, with the reason and what to give", async () => {
+    const failing = calibrate({ models: takes(1_000, 1_000), inputs: [picture] });
+    await expect(failing).rejects.toThrow(/give `shapes` and `values`.*It does not take 1\./);
+  });
+
+  it("does not try further where a size does harm", async () => {
+    const tryApart = vi.fn<ModelLoader["tryApart"]>(async () => {
+      throw new ProblemError("out-of-memory", "It is full.");
+    });
+    await expect(calibrate({ models: { tryApart }, inputs: [picture] })).rejects.toThrow("It is full.");
+    expect(tryApart).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,0 +1,40 @@
+import { WGSL_OPERATORS } from "../../../onnx/operators.ts";
+import type { BackendSupport, ModelVersion } from "../../../protocol/models/model.ts";
+
+type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summary">;
+
+/** Operators of a network that the edge may compute by itself; `readDenseModel` decides which are. */
+const DENSE_OPERATORS: ReadonlySet<string> = new Set(
+  "Gemm MatMul Add Sub Mul Relu LeakyRelu Tanh Sigmoid Softmax Flatten Reshape Identity Constant".split(" "),
+);
+const WGSL: ReadonlySet<string> = new Set(WGSL_OPERATORS);
+
+/**
+ * Backends that may serve a network, and the first operator that stops each of the others, as the file tells. Each
+ * calibration then proves it by running. ONNX Runtime computes on its CPU provider any operator that WebGPU lacks.
+ */
+export function listBackends(facts: Facts): BackendSupport[] {
+  if (facts.summary === null) return [];
+  const { operators } = facts.summary;
+  return [
+    { backend: "ort-cpu", reason: null },
+    { backend: "ort-webgpu", reason: null },
+    { backend: "wgsl", reason: strangerOf(operators, WGSL) ?? wideTensorOf(facts) },
+    { backend: "edge-wasm", reason: facts.edgeParameters === null ? whyNotDense(operators) : null },
+  ];
+}
+
+function strangerOf(operators: Readonly<Record<string, number>>, known: ReadonlySet<string>): string | null {
+  const stranger = Object.keys(operators).find((name) => !known.has(name));
+  return stranger === undefined ? null : `it does not compute ${stranger}`;
+}
+
+function wideTensorOf({ inputs, outputs }: Facts): string | null {
+  const wide = [...inputs, ...outputs].find(({ dtype }) => dtype.endsWith("64") || dtype === "string");
+  return wide === undefined ? null : `${wide.name} is ${wide.dtype}`;
+}
+
+function whyNotDense(operators: Readonly<Record<string, number>>): string {
+  const reason = "the network is more than a chain of dense layers from one float32 input to one float32 output";
+  return strangerOf(operators, DENSE_OPERATORS) ?? reason;
+}

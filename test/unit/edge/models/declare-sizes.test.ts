@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { declareSizes, type DeclaredSizes } from "../../../../src/edge/models/declare-sizes.ts";
+import type { TensorSpec } from "../../../../src/protocol/models/model.ts";
+import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
+
+const image: TensorSpec = { name: "image", dtype: "float32", shape: [-1, 3, -1, -1] };
+const rate: TensorSpec = { name: "rate", dtype: "int64", shape: [] };
+
+function messageOf(declared: DeclaredSizes): string | undefined {
+  try {
+    declareSizes([image, rate], declared);
+    return undefined;
+  } catch (error) {
+    return error instanceof ProblemError ? error.problem.errors?.[0]?.message : String(error);
+  }
+}
+
+describe("sizes that an uploader declares", () => {
+  it("stand with the inputs", () => {
+    const shapes = [
+      [1, 3, 128, 128],
+      [1, 3, 384, 384],
+    ];
+    const declared = { shapes: { image: shapes }, values: { rate: [16_000] } };
+    expect(declareSizes([image, rate], declared)).toEqual([
+      { ...image, shapes },
+      { ...rate, values: [16_000] },
+    ]);
+    expect(declareSizes([image, rate], {})).toEqual([image, rate]);
+  });
+
+  it.each<[string, DeclaredSizes, string]>([
+    ["of no input", { shapes: { picture: [[1]] } }, "names picture, but the inputs are image, rate"],
+    ["of no input's numbers", { values: { constructor: [1] } }, "names constructor"],
+    ["of another rank", { shapes: { image: [[1, 3, 8]] } }, "has [1, 3, 8] for image, which takes [-1, 3, -1, -1]"],
+    ["of another fixed size", { shapes: { image: [[1, 4, 8, 8]] } }, "which takes [-1, 3, -1, -1]"],
+    ["of nothing", { shapes: { image: [[1, 3, 0, 8]] } }, "which takes"],
+    ["of more than a request has room for", { shapes: { image: [[1, 3, 4_096, 4_096]] } }, "bytes, and a request may"],
+  ])("are refused where they are %s", (_, declared, message) => {
+    expect(messageOf(declared)).toContain(message);
+  });
+});
