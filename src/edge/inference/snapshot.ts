@@ -42,6 +42,8 @@ export type Version = NamedVersion;
 
 /** Versions and profiles of one project. */
 interface ProjectSnapshot {
+  /** Every version, by model and in order. */
+  readonly all: readonly Version[];
   /** Versions by model name and by model id, in order. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
   /** Names of all its hardware profiles. */
@@ -120,13 +122,17 @@ export function forgetSnapshot(): void {
 }
 
 function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {
+  const byName = Map.groupBy(versions, (version) => version.model);
   return {
-    versions: new Map([
-      ...Map.groupBy(versions, (version) => version.model),
-      ...Map.groupBy(versions, (version) => version.modelId),
-    ]),
+    all: [...byName.values()].flat(),
+    versions: new Map([...byName, ...Map.groupBy(versions, (version) => version.modelId)]),
     profiles: new Set(profiles.map(({ name }) => name)),
   };
+}
+
+/** Whether any of a version's placements takes requests now. */
+export function isServed(placements: readonly Pick<LivePlacement, "online" | "draining">[]): boolean {
+  return placements.some(({ online, draining }) => online && !draining);
 }
 
 /** The project's version by `name`, `name@2` or an id. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchInputs } from "../../../src/protocol/models/model-inputs.ts";
+import { countRows, matchInputs } from "../../../src/protocol/models/model-inputs.ts";
 import type { TensorSpec } from "../../../src/protocol/models/model.ts";
 import type { TensorHeader } from "../../../src/protocol/wire/tensor.ts";
 
@@ -45,5 +45,16 @@ describe("the inputs of a request", () => {
       "#/scale",
       "#/other",
     ]);
+  });
+});
+
+describe("the rows of a request", () => {
+  const tensor = (name: string, shape: number[]) => ({ name, dtype: "float32" as const, shape });
+
+  it("are the first size of an input where the model leaves it free", () => {
+    expect(countRows([tensor("x", [-1, 4])], [tensor("x", [7, 4])])).toBe(7);
+    expect(countRows([tensor("fixed", [3]), tensor("x", [-1])], [tensor("x", [2]), tensor("fixed", [3])])).toBe(2);
+    expect(countRows([tensor("x", [1, 4])], [tensor("x", [1, 4])])).toBe(1);
+    expect(countRows([tensor("x", [])], [tensor("x", [])])).toBe(1);
   });
 });
