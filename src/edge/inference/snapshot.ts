@@ -89,6 +89,11 @@ export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot
   return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
 }
 
+/** A snapshot from the last moment, for those who list what there is. */
+export function freshSnapshot(call: ProjectCall): Promise<Snapshot> {
+  return snapshotWith(call, () => false);
+}
+
 /** The version of a reference, and the snapshot that contains it; null where there is none. */
 export async function locateVersion(
   call: ProjectCall,

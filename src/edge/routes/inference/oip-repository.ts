@@ -10,7 +10,7 @@ import type { ProjectEnv } from "../../config.ts";
 import { changePlacementRule } from "../../fleet/placement-rules.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
 import { parseJson, readBody } from "../../http/read-body.ts";
-import { currentSnapshot, forgetSnapshot, isServed, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import { forgetSnapshot, freshSnapshot, isServed, type Snapshot, type Version } from "../../inference/snapshot.ts";
 import { openProject } from "../../store/database.ts";
 import { findModel } from "../../store/models/model-store.ts";
 
@@ -18,7 +18,7 @@ import { findModel } from "../../store/models/model-store.ts";
 export function bindOipRepository(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipIndex, async (call) => {
     const { ready } = await readRequest(call.c.req.raw, OipIndexRequest);
-    return describeIndex(await currentSnapshot(call), call.env.project).filter(({ state }) => !ready || state === "READY");
+    return describeIndex(await freshSnapshot(call), call.env.project).filter(({ state }) => !ready || state === "READY");
   });
   bind(app, endpoints.oipLoad, async (call) => {
     const { id, placement } = await openControl(call, "load");

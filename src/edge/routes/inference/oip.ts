@@ -8,7 +8,7 @@ import { acceptedEncoding, unpackBody, writeOipReply } from "../../../protocol/i
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
-import { currentSnapshot, isServed, locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import { freshSnapshot, isServed, locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
 import { bindOipRepository } from "./oip-repository.ts";
 import { describeStatistics } from "./oip-statistics.ts";
@@ -30,7 +30,7 @@ export function bindOip(app: Hono<AppEnv>): void {
 
   // Before the models: one named `stats` is reached by its id.
   bind(app, endpoints.oipAllStats, async (call) => {
-    const snapshot = await currentSnapshot(call);
+    const snapshot = await freshSnapshot(call);
     return describeStatistics(call.env, snapshot, snapshot.projects.get(call.env.project)?.all ?? []);
   });
   bindOipRepository(app);
