@@ -369,7 +369,7 @@ describe("a request is refused", () => {
     expect(await refused({ body: new Uint8Array([1, 2]) })).toEqual({ code: "invalid-request", pointers: ["#"] });
     expect(await pointersOf({ header: { budgetMs: 5_001 } })).toEqual(["#/budgetMs"]);
     expect(await pointersOf({ header: { budgetMs: 0 } })).toEqual(["#/budgetMs"]);
-    expect(await pointersOf({ header: { model: "other" } })).toEqual(["#"]);
+    expect(await pointersOf({ header: { model: "other" } })).toEqual(["#/model"]);
     expect(await pointersOf({ tensors: [] })).toEqual(["#/tensors"]);
     expect(await pointersOf({ tensors: [{ ...x, name: "y" }] })).toEqual(["#/tensors", "#/tensors/0"]);
     expect(await pointersOf({ tensors: [{ ...x, shape: [2, 1] }] })).toEqual(["#/tensors/0"]);

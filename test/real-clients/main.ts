@@ -14,10 +14,13 @@ import { ensureBuilt } from "../../src/local/build.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import { type LocalStack, placeModel, startLocalStack } from "../e2e/local-stack.ts";
+import { installPerfAnalyzer } from "./install-perf-analyzer.ts";
 import { measureByPerfAnalyzer, type Target } from "./perf-analyzer.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const REQUIREMENTS = new URL("requirements.txt", import.meta.url);
+/** A program of NumPy, which all of them need. */
+const READY = "bin/f2py";
 /** The policy that the README asks; it is no network of the zoo. */
 const POLICY = "cartpole";
 const TOOLS = ["client", "perf", "loadgen"] as const;
@@ -30,6 +33,8 @@ interface Options {
   readonly models: readonly string[];
   readonly seconds: number;
 }
+
+type Print = (row: Record<string, unknown>) => void;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -54,13 +59,13 @@ async function main({ tools, models, seconds }: Options): Promise<number> {
   const requirements = await readFile(REQUIREMENTS);
   const name = `millrace-real-clients-${createHash("sha256").update(requirements).digest("hex").slice(0, 16)}`;
   const folder = join(tmpdir(), name);
-  const environment = { folder: pathToFileURL(folder), requirements: REQUIREMENTS, ready: "bin/perf_analyzer" };
+  const environment = { folder: pathToFileURL(folder), requirements: REQUIREMENTS, ready: READY };
   await installPython(environment, () => say(`installing the clients into ${folder} (once)`));
   await ensureBuilt(ROOT, say);
   const runnerVariables = () => ({ MILLRACE_DIRECT: "0", MILLRACE_GPU: process.env["MILLRACE_GPU"] ?? "none" });
   const stack = await startLocalStack({ runnerVariables });
   let failures = 0;
-  const print = (row: Record<string, unknown>) => {
+  const print: Print = (row) => {
     if (row["ok"] === false) failures++;
     process.stdout.write(`${JSON.stringify(row)}\n`);
   };
@@ -71,7 +76,7 @@ async function main({ tools, models, seconds }: Options): Promise<number> {
       say(`running ${tool}`);
       // Each tool has tickets of its own, which end.
       const targets = await aim(stack, models);
-      if (tool === "perf") await measureByPerfAnalyzer(folder, targets, seconds, print);
+      if (tool === "perf") await perfAnalyzer(folder, targets, seconds, print);
       else await runPython(python, tool, { targets, seconds, folder: join(stack.dataDir, "loadgen") }, print);
     }
   } finally {
@@ -79,6 +84,15 @@ async function main({ tools, models, seconds }: Options): Promise<number> {
   }
   say(failures === 0 ? "every operation did as it should" : `${failures} findings are not as they should be`);
   return failures === 0 ? 0 : 1;
+}
+
+/** Runs perf_analyzer, or reports that this system cannot. */
+async function perfAnalyzer(folder: string, targets: readonly Target[], seconds: number, print: Print): Promise<void> {
+  try {
+    await measureByPerfAnalyzer(await installPerfAnalyzer(folder, say), targets, seconds, print);
+  } catch (error) {
+    print({ tool: "perf", ok: null, said: `not run here: ${(error as Error).message}` });
+  }
 }
 
 async function placeAll(stack: LocalStack, names: readonly string[]): Promise<void> {
@@ -123,7 +137,7 @@ async function runPython(
   python: string,
   tool: keyof typeof SCRIPTS,
   asked: object,
-  print: (row: Record<string, unknown>) => void,
+  print: Print,
 ): Promise<void> {
   const script = fileURLToPath(new URL(SCRIPTS[tool], import.meta.url));
   const child = spawn(python, [script], { stdio: ["pipe", "pipe", "inherit"] });

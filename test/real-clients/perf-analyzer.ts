@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import type { CommandLine } from "./install-perf-analyzer.ts";
 
 /** A server of the Open Inference Protocol, with a bearer token for each model. */
 export interface Target {
@@ -19,7 +20,7 @@ const TRIALS = "10";
 
 /** Runs perf_analyzer on every model of every target, and prints its table's rows. */
 export async function measureByPerfAnalyzer(
-  folder: string,
+  [program, ...first]: CommandLine,
   targets: readonly Target[],
   seconds: number,
   print: (row: Record<string, unknown>) => void,
@@ -34,7 +35,7 @@ export async function measureByPerfAnalyzer(
           ...["--concurrency-range", CONCURRENCY, "--measurement-interval", String(1_000 * seconds)],
           ...["--max-trials", TRIALS, "--stability-percentage", "10", "-f", file],
         ];
-        const child = spawn(join(folder, "bin/perf_analyzer"), options, { stdio: ["ignore", "pipe", "pipe"] });
+        const child = spawn(program, [...first, ...options], { stdio: ["ignore", "pipe", "pipe"] });
         const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
         const about = { tool: "perf", target, model };
         const ok = child.exitCode === 0;
