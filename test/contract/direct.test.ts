@@ -270,10 +270,10 @@ describe("the Open Inference Protocol", () => {
     const path = "/v2/models/pair/stats";
     const placementId = createId("placement");
     const headers = await bearer({ placementId });
-    const post = (body: BodyInit, more: Record<string, string> = {}) =>
+    const send = (body: BodyInit, more: Record<string, string> = {}) =>
       fetch(at("/v2/models/pair/infer"), { method: "POST", headers: { ...headers, ...more }, body });
     const stats = async () => ((await (await fetch(at(path), { headers })).json()) as OipStats).model_stats;
-    const json = await post(JSON.stringify({ id: "7", inputs: [input] }));
+    const json = await send(JSON.stringify({ id: "7", inputs: [input] }));
     expect(await json.json()).toMatchObject({ model_name: "pair", model_version: "3", id: "7", outputs: [input] });
     expect(await stats()).toMatchObject([{ name: "pair", version: "3", inference_count: 1, execution_count: 1 }]);
     const text = JSON.stringify({
@@ -282,7 +282,7 @@ describe("the Open Inference Protocol", () => {
     });
     const raw = Buffer.concat([Buffer.from(text), x.bytes, x.bytes]);
     const packed = { "content-encoding": "gzip", "accept-encoding": "identity" };
-    const binary = await post(gzipSync(raw), { ...packed, "inference-header-content-length": String(text.length) });
+    const binary = await send(gzipSync(raw), { ...packed, "inference-header-content-length": String(text.length) });
     const length = Number(binary.headers.get("inference-header-content-length"));
     const bytes = new Uint8Array(await binary.arrayBuffer());
     expect(bytes.slice(length)).toEqual(new Uint8Array([...x.bytes, ...x.bytes]));

@@ -1,7 +1,8 @@
 """Triton's own Python client, sync, async and aio, against the targets of `main.ts`: every operation that it has.
 
-One line of JSON on the standard input: {"targets": [{"name", "host", "models": [{"name", "token"}]}]}. Every finding is a
-line of JSON on the standard output: {"target", "model", "check", "ok", "said"}.
+One line of JSON on the standard input: {"targets": [{"name", "host", "model", "token"}], "unloads"}. Every finding is a line
+of JSON on the standard output: {"target", "model", "check", "ok", "said"}. With "unloads", the model is unloaded at the
+edge and loaded again.
 """
 
 import asyncio
@@ -22,10 +23,8 @@ ROUNDS = 5
 class Checked:
     """The operations on one model of one target, each noted as a line."""
 
-    def __init__(self, target, model):
-        self.target, self.model, self.host = target["name"], model["name"], target["host"]
-        self.is_edge = self.target == "edge"
-        self.token = model["token"]
+    def __init__(self, target):
+        self.target, self.host, self.model, self.token = (target[key] for key in ("name", "host", "model", "token"))
         self.client = triton.InferenceServerClient(self.host, concurrency=8, connection_timeout=60, network_timeout=60)
         self.metadata = self.client.get_model_metadata(self.model, headers=self.headers())
 
@@ -159,24 +158,24 @@ class Checked:
         self.note("load", client.is_model_ready(self.model, headers=headers()))
         self.expect_refusal("load of an unknown model", "failed to load", lambda: client.load_model("nobody", headers=headers()))
 
-    def run(self, is_first):
+    def run(self, unloads):
         for check in (self.check_about, self.check_inference, self.check_statistics, self.check_refusals):
             check()
         asyncio.run(self.check_aio())
-        if self.is_edge and is_first:
+        if self.target == "edge" and unloads:
             self.check_repository()
         self.client.close()
 
 
 def main():
-    for target in json.loads(sys.stdin.readline())["targets"]:
-        for index, model in enumerate(target["models"]):
-            try:
-                Checked(target, model).run(index == 0)
-            except Exception as error:  # the other models are still of interest
-                said = traceback.format_exc().splitlines()[-3:]
-                line = {"target": target["name"], "model": model["name"], "check": "run", "ok": False}
-                print(json.dumps({**line, "said": f"{error}: {said}"[:600]}), flush=True)
+    asked = json.loads(sys.stdin.readline())
+    for target in asked["targets"]:
+        try:
+            Checked(target).run(asked["unloads"])
+        except Exception as error:  # the other target is still of interest
+            said = traceback.format_exc().splitlines()[-3:]
+            line = {"target": target["name"], "model": target["model"], "check": "run", "ok": False}
+            print(json.dumps({**line, "said": f"{error}: {said}"[:600]}), flush=True)
 
 
 main()

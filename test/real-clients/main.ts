@@ -25,6 +25,7 @@ const READY = "bin/f2py";
 const POLICY = "cartpole";
 const TOOLS = ["client", "perf", "loadgen"] as const;
 type Tool = (typeof TOOLS)[number];
+const RATE = LIMITS.keyRequestsPerSecond;
 /** Tickets cannot be renewed by these tools. */
 const TICKET = { budgetMs: 20_000, lifeMs: LIMITS.maxTicketMs, requests: LIMITS.maxTicketRequests };
 
@@ -32,6 +33,7 @@ interface Options {
   readonly tools: readonly Tool[];
   readonly models: readonly string[];
   readonly seconds: number;
+  readonly stability: number;
 }
 
 type Print = (row: Record<string, unknown>) => void;
@@ -44,18 +46,21 @@ function parseArguments(argv: readonly string[]): Options {
     .option("--tools <names>", `some of ${TOOLS.join(",")}`, TOOLS.join(","))
     .option("--models <names>", "names of networks of the zoo; without them, all and the policy cartpole")
     .option("--seconds <number>", "of each measurement", "3")
+    .option("--stability <percent>", "by which perf_analyzer's measurements may differ", "10")
     .parse(argv, { from: "user" });
-  const { tools, models, seconds } = command.opts<{ tools: string; models?: string; seconds: string }>();
+  const given = command.opts<{ tools: string; models?: string; seconds: string; stability: string }>();
+  const { tools, models } = given;
   const chosen = tools.split(",");
   return {
     tools: TOOLS.filter((tool) => chosen.includes(tool)),
     models: models?.split(",") ?? [POLICY, ...ZOO.map(({ name }) => name)],
-    seconds: Number(seconds),
+    seconds: Number(given.seconds),
+    stability: Number(given.stability),
   };
 }
 
 /** Installs the tools outside of the repository, once, and prints a row of JSON for each of their findings. */
-async function main({ tools, models, seconds }: Options): Promise<number> {
+async function main({ tools, models, seconds, stability }: Options): Promise<number> {
   const requirements = await readFile(REQUIREMENTS);
   const name = `millrace-real-clients-${createHash("sha256").update(requirements).digest("hex").slice(0, 16)}`;
   const folder = join(tmpdir(), name);
@@ -73,11 +78,14 @@ async function main({ tools, models, seconds }: Options): Promise<number> {
     await placeAll(stack, models);
     const python = join(folder, "bin/python");
     for (const tool of tools) {
-      say(`running ${tool}`);
-      // Each tool has tickets of its own, which end.
-      const targets = await aim(stack, models);
-      if (tool === "perf") await perfAnalyzer(folder, targets, seconds, print);
-      else await runPython(python, tool, { targets, seconds, folder: join(stack.dataDir, "loadgen") }, print);
+      for (const [index, model] of models.entries()) {
+        say(`running ${tool} on ${model}`);
+        // A ticket ends before a tool is through with all models.
+        const targets = await aim(stack, model);
+        const asked = { targets, seconds, folder: join(stack.dataDir, "loadgen"), unloads: index === 0 };
+        if (tool === "perf") await perfAnalyzer(folder, targets, { seconds, stability }, print);
+        else await runPython(python, tool, asked, print);
+      }
     }
   } finally {
     await stack.stop();
@@ -87,9 +95,14 @@ async function main({ tools, models, seconds }: Options): Promise<number> {
 }
 
 /** Runs perf_analyzer, or reports that this system cannot. */
-async function perfAnalyzer(folder: string, targets: readonly Target[], seconds: number, print: Print): Promise<void> {
+async function perfAnalyzer(
+  folder: string,
+  targets: readonly Target[],
+  options: Pick<Options, "seconds" | "stability">,
+  print: Print,
+): Promise<void> {
   try {
-    await measureByPerfAnalyzer(await installPerfAnalyzer(folder, say), targets, seconds, print);
+    await measureByPerfAnalyzer(await installPerfAnalyzer(folder, say), targets, options, print);
   } catch (error) {
     print({ tool: "perf", ok: null, said: `not run here: ${(error as Error).message}` });
   }
@@ -112,33 +125,20 @@ function findModel(name: string): ZooModel {
   return found;
 }
 
-/** The edge with a key that may send as fast as it can, and the runner's listener with a ticket for each model. */
-async function aim({ client, baseUrl }: LocalStack, names: readonly string[]): Promise<Target[]> {
-  const body = { name: "bench", scopes: ["infer", "submit"] as const, requestsPerSecond: LIMITS.keyRequestsPerSecond };
-  const { secret } = await client.call(endpoints.createKey, { body: { ...body, scopes: [...body.scopes] } });
-  const tickets = [];
-  for (const model of names) {
-    tickets.push(await client.call(endpoints.createTicket, { body: { model, ...TICKET } }));
-  }
-  const [first] = tickets;
-  const edge = { name: "edge" as const, host: new URL(baseUrl).host };
-  const models = names.map((name) => ({ name, token: secret }));
-  if (first === undefined) return [{ ...edge, models }];
-  const direct = tickets.map(({ model, ticket }) => ({ name: model, token: ticket }));
+/** The edge with a key that may send as fast as it can, and the runner's listener with a ticket for the model. */
+async function aim({ client, baseUrl }: LocalStack, model: string): Promise<Target[]> {
+  const body = { name: "bench", scopes: ["infer" as const, "submit" as const], requestsPerSecond: RATE };
+  const { secret } = await client.call(endpoints.createKey, { body });
+  const { url, ticket } = await client.call(endpoints.createTicket, { body: { model, ...TICKET } });
   return [
-    { ...edge, models },
-    { name: "direct", host: new URL(first.url).host, models: direct },
+    { name: "edge", host: new URL(baseUrl).host, model, token: secret },
+    { name: "direct", host: new URL(url).host, model, token: ticket },
   ];
 }
 
 const SCRIPTS = { client: "check_client.py", loadgen: "drive_loadgen.py" };
 
-async function runPython(
-  python: string,
-  tool: keyof typeof SCRIPTS,
-  asked: object,
-  print: Print,
-): Promise<void> {
+async function runPython(python: string, tool: keyof typeof SCRIPTS, asked: object, print: Print): Promise<void> {
   const script = fileURLToPath(new URL(SCRIPTS[tool], import.meta.url));
   const child = spawn(python, [script], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(`${JSON.stringify(asked)}\n`);

@@ -2,13 +2,7 @@ import type { TensorSpec } from "../models/model.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { invalidRequest, parseInput } from "../wire/parse-input.ts";
 import type { FieldError } from "../wire/problem.ts";
-import {
-  countElements,
-  type DType,
-  measureElements,
-  type Tensor,
-  tensorFromJson,
-} from "../wire/tensor.ts";
+import { countElements, type DType, measureElements, type Tensor, tensorFromJson } from "../wire/tensor.ts";
 import { OIP_DATATYPES, OipInferRequest } from "./oip.ts";
 
 /** Content of an Open Inference Protocol request. */

@@ -17,13 +17,15 @@ const OCTETS = { "content-type": "application/octet-stream" };
 const upload = (name: string, body: Uint8Array) =>
   callEdge("POST", `/v1/models?name=${name}`, { body, headers: OCTETS });
 const statusOf = async (path: string) => (await fetchEdge("GET", path)).status;
-const readIndex = async (body?: unknown) => OipIndex.parse((await callEdge("POST", "/v2/repository/index", { body })).json);
+const readIndex = async (body?: unknown) =>
+  OipIndex.parse((await callEdge("POST", "/v2/repository/index", { body })).json);
 const readStats = async (path: string) => OipStats.parse((await callEdge("GET", path)).json).model_stats;
 
 /** Has the runner calibrate the version with this id. */
 async function calibrate(versionId: string): Promise<void> {
   let offer = await scripted.next("offer");
-  while (offer.spec.kind !== "calibration" || offer.spec.modelVersionId !== versionId) offer = await scripted.next("offer");
+  while (offer.spec.kind !== "calibration" || offer.spec.modelVersionId !== versionId)
+    offer = await scripted.next("offer");
   scripted.succeed(offer, calibrationResult(versionId));
   await scripted.next("jobSettled");
 }
@@ -38,7 +40,7 @@ async function place(name: string, body: Uint8Array): Promise<string> {
 
 /** Asks a model for so many rows, which are computed in a batch of `batch`. */
 async function infer(model: string, rows = 1, batch = rows): Promise<void> {
-  const data = new Array(4 * rows).fill(0.5);
+  const data = Array.from({ length: 4 * rows }, () => 0.5);
   const inputs = [{ name: "observation", shape: [rows, 4], datatype: "FP32", data }];
   const pending = callEdge("POST", `/v2/models/${model}/infer`, { body: { inputs } });
   const answer: Tensor = { name: "logits", dtype: "float32", shape: [rows, 2], bytes: new Uint8Array(8 * rows) };

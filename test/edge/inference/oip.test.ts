@@ -94,12 +94,7 @@ describe("what is there", () => {
       expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain"]);
     }
     const server = OipServer.parse((await callEdge("GET", "/v2", { key: null })).json);
-    expect(server.extensions).toEqual([
-      "binary_tensor_data",
-      "model_configuration",
-      "statistics",
-      "model_repository",
-    ]);
+    expect(server.extensions).toEqual(["binary_tensor_data", "model_configuration", "statistics", "model_repository"]);
   });
 
   it("is readable for a model and for its versions", async () => {

@@ -103,7 +103,11 @@ describe("a ticket", () => {
     const reply = Ticket.parse((await ask({ lifeMs, requests })).json);
     expect(reply).toMatchObject({ lifeMs, requests });
     expect(Date.parse(reply.expiresAt)).toBeGreaterThanOrEqual(before + lifeMs);
-    expect(readGrant(splitTicket(reply.ticket)?.payload ?? "")).toMatchObject({ requests, model: "cartpole", version: 1 });
+    expect(readGrant(splitTicket(reply.ticket)?.payload ?? "")).toMatchObject({
+      requests,
+      model: "cartpole",
+      version: 1,
+    });
     expect(pointersOf(await ask({ lifeMs: lifeMs + 1, requests: requests + 1 }))).toEqual(["#/lifeMs", "#/requests"]);
   });
 
@@ -164,7 +168,10 @@ describe("a runner's reports of direct requests", () => {
     stranger.send({ type: "directOutcomes", outcomes: [{ placementId: placement.id, rows: 7, totalMs: 9, times }] });
     stranger.send({ type: "echo", id: 1 });
     await stranger.next("echoReply");
-    scripted.send({ type: "directOutcomes", outcomes: [{ placementId: placement.id, rows: 2, ownRows: 2, totalMs: 9, times }] });
+    scripted.send({
+      type: "directOutcomes",
+      outcomes: [{ placementId: placement.id, rows: 2, ownRows: 2, totalMs: 9, times }],
+    });
     const batches = async () => {
       const items = await seriesOf("totalMs");
       return items.map(({ configuration }) => configuration.batch).toSorted((a, b) => a - b);

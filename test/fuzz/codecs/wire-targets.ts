@@ -78,8 +78,7 @@ function checkOip(input: Uint8Array): void {
   const [choice = 0, length = 0] = input;
   const header = choice === 0 ? null : (HEADER_LENGTHS[choice - 1] ?? String(length));
   const request = orRefused(
-    () =>
-      readOipRequest(input.slice(2), header, SPECS.slice(0, 1 + (choice % 2)), (json) => parseJson(toText(json))),
+    () => readOipRequest(input.slice(2), header, SPECS.slice(0, 1 + (choice % 2)), (json) => parseJson(toText(json))),
     ProblemError,
   );
   if (request === undefined) return;

@@ -18,7 +18,9 @@ import { findModel } from "../../store/models/model-store.ts";
 export function bindOipRepository(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipIndex, async (call) => {
     const { ready } = await readRequest(call.c.req.raw, OipIndexRequest);
-    return describeIndex(await freshSnapshot(call), call.env.project).filter(({ state }) => !ready || state === "READY");
+    return describeIndex(await freshSnapshot(call), call.env.project).filter(
+      ({ state }) => !ready || state === "READY",
+    );
   });
   bind(app, endpoints.oipLoad, async (call) => {
     const { id, placement } = await openControl(call, "load");

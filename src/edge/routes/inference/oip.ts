@@ -1,7 +1,11 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../../protocol/endpoints.ts";
 import { InferWishes } from "../../../protocol/inference/inference.ts";
-import { describeOipConfig, describeOipModel, type OipSubject } from "../../../protocol/inference/describe-oip-model.ts";
+import {
+  describeOipConfig,
+  describeOipModel,
+  type OipSubject,
+} from "../../../protocol/inference/describe-oip-model.ts";
 import { OIP_EXTENSIONS, OIP_HEADER_LENGTH, refuseExtension } from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
 import { acceptedEncoding, unpackBody, writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";

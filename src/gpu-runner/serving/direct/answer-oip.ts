@@ -1,4 +1,8 @@
-import { describeOipConfig, describeOipModel, type OipSubject } from "../../../protocol/inference/describe-oip-model.ts";
+import {
+  describeOipConfig,
+  describeOipModel,
+  type OipSubject,
+} from "../../../protocol/inference/describe-oip-model.ts";
 import { OIP_DIRECT_EXTENSIONS, OIP_HEADER_LENGTH, type OipStats } from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
 import type { TicketGrant } from "../../../protocol/inference/ticket.ts";
@@ -90,7 +94,9 @@ export async function inferOip(
   const header = (name: string) => headers[name]?.toString() ?? null;
   const { name, version, inputs, outputs } = subjectOf(parts, grant, target);
   const body = await unpackBody(request.body, header("content-encoding"));
-  const asked = readOipRequest(body, header(OIP_HEADER_LENGTH), inputs, (json) => parseJson(new TextDecoder().decode(json)));
+  const asked = readOipRequest(body, header(OIP_HEADER_LENGTH), inputs, (json) =>
+    parseJson(new TextDecoder().decode(json)),
+  );
   checkOutputs(asked, name, outputs);
   const { tensors, budgetMs } = asked;
   const pointers = { budget: "#/parameters", of: pointInto(tensors) };

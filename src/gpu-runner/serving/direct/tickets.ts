@@ -95,7 +95,8 @@ export class TicketBook {
     const edgeTimeMs = this.#keys.edgeTimeMs(nowMs);
     const entry = this.#entries.get(ticket) ?? this.#add(ticket, edgeTimeMs);
     if (edgeTimeMs >= entry.grant.expiresAtMs) throw refusal("ticket-expired", "The ticket's time is over.");
-    if (entry.requests >= (entry.grant.requests ?? LIMITS.ticketRequests)) throw refusal("ticket-expired", "The ticket's requests are used up.");
+    if (entry.requests >= (entry.grant.requests ?? LIMITS.ticketRequests))
+      throw refusal("ticket-expired", "The ticket's requests are used up.");
     entry.requests++;
     return entry.grant;
   }
