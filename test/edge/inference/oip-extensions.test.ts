@@ -1,8 +1,16 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { OipConfig, OipIndex, OipStats } from "../../../src/protocol/inference/oip.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
-import { callEdge, createKey, fetchEdge, type RegisteredRunner, registerRunner } from "../stack/edge-client.ts";
+import {
+  callEdge,
+  createKey,
+  createProject,
+  fetchEdge,
+  type RegisteredRunner,
+  registerRunner,
+} from "../stack/edge-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
@@ -201,6 +209,27 @@ describe("statistics", () => {
     expect(all).toEqual(expect.arrayContaining(versions));
     expect(all.find(({ name }) => name === "triton-counted")).toMatchObject({ inference_count: 12 });
     expect((await callEdge("GET", "/v2/models/stats", { key: null })).status).toBe(401);
+  });
+
+  it("are of the latest versions, where there are more than one reply has", async () => {
+    const { secret: key, project } = await createProject("triton-many");
+    const count = LIMITS.oipStatisticsVersions + 5;
+    await env.DB.batch([
+      env.DB.prepare("insert into models (id, project, name, created_at_ms) values ('mdl_many', ?, 'many', 0)").bind(
+        project,
+      ),
+      env.DB.prepare(
+        `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?)
+         insert into model_versions (id, model_id, version, digest, size_bytes, inputs, outputs, created_at_ms)
+         select 'mdv_many' || n, 'mdl_many', n, 'sha256:' || n, 1, '[]', '[]', 0 from numbers`,
+      ).bind(count),
+    ]);
+    const readVersions = async () => {
+      const { model_stats } = OipStats.parse((await callEdge("GET", "/v2/models/stats", { key })).json);
+      return model_stats.map(({ version }) => Number(version));
+    };
+    await vi.waitFor(async () => expect((await readVersions()).length).toBe(LIMITS.oipStatisticsVersions), BOUND);
+    expect((await readVersions()).at(-1)).toBe(count);
   });
 });
 

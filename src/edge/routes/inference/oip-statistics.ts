@@ -35,7 +35,10 @@ function subjectOf({ model, version }: Version): string {
 }
 
 /** Links that may hold measurements of these versions: those of their runners, then those of their refusals. */
-function linksOf({ placements }: Snapshot, versions: readonly Version[]): string[] {
+export function linksOf(
+  { placements }: { readonly placements: ReadonlyMap<string, readonly { readonly runnerId: string }[]> },
+  versions: readonly { readonly id: string }[],
+): string[] {
   const runners = versions.flatMap(({ id }) => (placements.get(id) ?? []).map(({ runnerId }) => runnerId));
   const refusals = versions.flatMap(({ id }) => refusalLinkOf(id) ?? []);
   return [...new Set([...runners, ...refusals])].slice(0, LIMITS.oipStatisticsLinks);
