@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type HeldKey, renewKeys, signTicket, toTicketKey } from "../../src/edge/link/ticket-keys.ts";
 import { DirectListener } from "../../src/gpu-runner/serving/direct/direct-listener.ts";
@@ -9,6 +10,7 @@ import type { InferenceBackend } from "../../src/gpu-runner/serving/queue/infere
 import { decodeFrame, encodeFrame } from "../../src/protocol/wire/frame.ts";
 import { createId } from "../../src/protocol/wire/id.ts";
 import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference/inference.ts";
+import type { OipStats } from "../../src/protocol/inference/oip.ts";
 import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import type { PlacedModel } from "../../src/protocol/link.ts";
 import { Problem } from "../../src/protocol/wire/problem.ts";
@@ -223,6 +225,114 @@ describe("a request with a ticket", () => {
   });
 });
 
+describe("the Open Inference Protocol", () => {
+  const named = { model: "pair", version: 3 };
+  const at = (path: string) => new URL(path, listener.url);
+  const bearer = async (changes: Partial<TicketGrant> = {}) => ({
+    authorization: `Bearer ${await sign({ ...named, ...changes })}`,
+  });
+  const get = async (path: string) => {
+    const response = await fetch(at(path), { headers: await bearer() });
+    return { status: response.status, json: JSON.parse((await response.text()) || "null") };
+  };
+  const ask = async (body: unknown, more: Record<string, string> = {}) =>
+    fetch(at("/v2/models/pair/infer"), {
+      method: "POST",
+      headers: { ...(await bearer()), ...more },
+      body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body),
+    });
+  const input = { name: "x", shape: [1, 2], datatype: "FP32", data: [1, 2] };
+
+  it("says without a ticket that the server is there, and what it can", async () => {
+    for (const path of ["/v2/health/live", "/v2/health/ready"]) expect((await fetch(at(path))).status).toBe(200);
+    expect(await (await fetch(at("/v2"))).json()).toMatchObject({
+      name: "millrace",
+      extensions: ["binary_tensor_data", "model_configuration", "statistics"],
+    });
+  });
+
+  it("describes the ticket's model", async () => {
+    const tensor = { name: "x", datatype: "FP32", shape: [-1, 2] };
+    const metadata = { name: "pair", versions: ["3"], inputs: [tensor] };
+    for (const path of ["/v2/models/pair", "/v2/models/pair/versions/3"]) {
+      expect(await get(path)).toMatchObject({ status: 200, json: metadata });
+      expect((await get(`${path}/ready`)).status).toBe(200);
+      expect((await get(`${path}/config`)).json).toMatchObject({
+        name: "pair",
+        max_batch_size: LIMITS.batchRows,
+        input: [{ name: "x", data_type: "TYPE_FP32", dims: [2] }],
+        instance_group: [{ kind: "KIND_CPU", count: 1 }],
+      });
+    }
+  });
+
+  it("answers in JSON and in raw bytes, packed too, and counts each at once", async () => {
+    const path = "/v2/models/pair/stats";
+    const placementId = createId("placement");
+    const headers = await bearer({ placementId });
+    const send = (body: BodyInit, more: Record<string, string> = {}) =>
+      fetch(at("/v2/models/pair/infer"), { method: "POST", headers: { ...headers, ...more }, body });
+    const stats = async () => ((await (await fetch(at(path), { headers })).json()) as OipStats).model_stats;
+    const json = await send(JSON.stringify({ id: "7", inputs: [input] }));
+    expect(await json.json()).toMatchObject({ model_name: "pair", model_version: "3", id: "7", outputs: [input] });
+    expect(await stats()).toMatchObject([{ name: "pair", version: "3", inference_count: 1, execution_count: 1 }]);
+    const text = JSON.stringify({
+      inputs: [{ ...input, shape: [2, 2], data: undefined, parameters: { binary_data_size: 16 } }],
+      parameters: { binary_data_output: true },
+    });
+    const raw = Buffer.concat([Buffer.from(text), x.bytes, x.bytes]);
+    const packed = { "content-encoding": "gzip", "accept-encoding": "identity" };
+    const binary = await send(gzipSync(raw), { ...packed, "inference-header-content-length": String(text.length) });
+    const length = Number(binary.headers.get("inference-header-content-length"));
+    const bytes = new Uint8Array(await binary.arrayBuffer());
+    expect(bytes.slice(length)).toEqual(new Uint8Array([...x.bytes, ...x.bytes]));
+    const count = 2;
+    expect(await stats()).toMatchObject([
+      {
+        inference_count: 3,
+        execution_count: count,
+        inference_stats: { success: { count }, fail: { count: 0 }, queue: { count }, compute_infer: { count } },
+      },
+    ]);
+    expect(await nextTold(2)).toMatchObject([
+      { placementId, rows: 1, ownRows: 1 },
+      { placementId, rows: 2, ownRows: 2 },
+    ]);
+  });
+
+  it("refuses in the protocol's shape: other models, mistakes, absent extensions, wrong methods, no ticket", async () => {
+    const unknown = "Request for unknown model: 'nobody' is not found";
+    expect(await get("/v2/models/nobody")).toEqual({ status: 400, json: { error: unknown } });
+    expect((await get("/v2/models/pair/versions/4")).status).toBe(400);
+    for (const [body, text] of [
+      [{ inputs: [{ ...input, name: "y" }] }, "is not an input"],
+      [{ inputs: [input], outputs: [{ name: "z" }] }, "unexpected inference output 'z'"],
+      [{ inputs: [input], parameters: { budget_ms: 6_000 } }, "the ticket's"],
+      ["{", "#"],
+    ] as const) {
+      const response = await ask(body);
+      expect([response.status, response.headers.get("content-type")]).toEqual([400, "application/json"]);
+      expect(await response.json()).toEqual({ error: expect.stringContaining(text) });
+    }
+    expect(await get("/v2/systemsharedmemory/status")).toMatchObject({ status: 501 });
+    expect(await get("/v2/trace/setting")).toEqual({
+      status: 503,
+      json: { error: "the server does not support tracing" },
+    });
+    const wrong = await fetch(at("/v2/models/pair/infer"));
+    expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
+    expect((await fetch(at("/v2/models/pair"))).status).toBe(401);
+    expect((await get("/v2/elsewhere")).status).toBe(400);
+  });
+
+  it("counts requests of a ticket by what it says", async () => {
+    const headers = await bearer({ requests: 2 });
+    const statuses = [];
+    for (const _ of [1, 2, 3]) statuses.push((await fetch(at("/v2/models/pair/ready"), { headers })).status);
+    expect(statuses).toEqual([200, 200, 401]);
+  });
+});
+
 describe("a request is refused", () => {
   const authorization = ["header/authorization"];
 
@@ -259,7 +369,7 @@ describe("a request is refused", () => {
     expect(await refused({ body: new Uint8Array([1, 2]) })).toEqual({ code: "invalid-request", pointers: ["#"] });
     expect(await pointersOf({ header: { budgetMs: 5_001 } })).toEqual(["#/budgetMs"]);
     expect(await pointersOf({ header: { budgetMs: 0 } })).toEqual(["#/budgetMs"]);
-    expect(await pointersOf({ header: { model: "other" } })).toEqual(["#"]);
+    expect(await pointersOf({ header: { model: "other" } })).toEqual(["#/model"]);
     expect(await pointersOf({ tensors: [] })).toEqual(["#/tensors"]);
     expect(await pointersOf({ tensors: [{ ...x, name: "y" }] })).toEqual(["#/tensors", "#/tensors/0"]);
     expect(await pointersOf({ tensors: [{ ...x, shape: [2, 1] }] })).toEqual(["#/tensors/0"]);

@@ -19,6 +19,8 @@ export function isPlacedHere(rule: ResolvedRule, runner: { id: string; capabilit
       return rule.runnerIds.includes(runner.id);
     case "profile":
       return rule.profile !== null && fitProfile(rule.profile, runner.capabilities).fits;
+    case "none":
+      return false;
   }
 }
 

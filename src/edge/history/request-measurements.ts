@@ -83,6 +83,7 @@ export interface RequestMeasurement {
 /**
  * One aggregate for each series over a batch of outcomes. `totalMs` counts every attempt, including missed deadlines:
  * without them the tail would look too good. `rows` counts answered rows, and `lostMs` is the total of the others.
+ * `executions` counts batches: a request of r rows in a batch of b has r/b of one.
  */
 export function measureOutcomes(outcomes: readonly (RequestOutcome | RefusedRequest)[]): RequestMeasurement[] {
   const samples = new Map<string, { project: string; key: SeriesKey; values: number[] }>();
@@ -100,7 +101,10 @@ export function measureOutcomes(outcomes: readonly (RequestOutcome | RefusedRequ
     }
     add(keyOf(outcome, "totalMs"), outcome.totalMs);
     if (outcome.rows === null) add(keyOf(outcome, "lostMs"), outcome.totalMs);
-    else add({ ...keyOf(outcome, "totalMs"), ...ROWS }, outcome.rows);
+    else {
+      add({ ...keyOf(outcome, "totalMs"), ...ROWS }, outcome.rows);
+      add({ ...keyOf(outcome, "totalMs"), ...EXECUTIONS }, outcome.rows / Math.max(outcome.rows, outcome.batch));
+    }
     for (const part of PARTS) {
       const value = outcome.split?.[part];
       if (value !== undefined) add(keyOf(outcome, part), value);
@@ -116,6 +120,7 @@ export function measureOutcomes(outcomes: readonly (RequestOutcome | RefusedRequ
 }
 
 const ROWS = { metric: "rows", unit: "rows", clock: null, direction: "higher" } as const;
+const EXECUTIONS = { metric: "executions", unit: "executions", clock: null, direction: "lower" } as const;
 
 function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
   const { subject, variant, backend, batch, configuration, fingerprint, software } = outcome;

@@ -1,10 +1,9 @@
 import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { OipError } from "../../protocol/inference/oip.ts";
+import { OipError, oipStatus } from "../../protocol/inference/oip.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
-import { oipStatus } from "./problems.ts";
 import { convertSchemas, type JsonSchema } from "./json-schema.ts";
 
 let document: object | null = null;

@@ -1,4 +1,4 @@
-import type { OipError } from "../../protocol/inference/oip.ts";
+import { type OipError, oipStatus } from "../../protocol/inference/oip.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
 
 /** A problem as an RFC 9457 response; `instance` is the requested path. */
@@ -9,16 +9,6 @@ export function problemResponse(problem: Problem, instance: string, headers: Rec
     status: problem.status,
     headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...retryAfter, ...headers },
   });
-}
-
-/** Statuses that have the same meaning under `/v2`. */
-const KEPT = new Set([401, 403, 405, 413, 500]);
-
-/** Bad input and unknown models become 400; problems that may pass and exceeded budgets become 503. */
-export function oipStatus({ code, status }: Pick<Problem, "code" | "status">): number {
-  const isBusy = status === 429 || status > 500 || code === "budget-unattainable";
-  if (KEPT.has(status)) return status;
-  return isBusy ? 503 : 400;
 }
 
 /** A problem in the protocol's own shape, `{"error": text}`. */

@@ -133,7 +133,7 @@ export async function computeAtEdge(env: Env, version: Version, question: Questi
   return (await untilDeadline(leftMs, compute(env, version, question))) ?? { kind: "missed" };
 }
 
-async function compute(env: Env, version: Version, { candidate, tensors }: Question): Promise<RunnerAnswer> {
+async function compute(env: Env, version: Version, { candidate, tensors, rows }: Question): Promise<RunnerAnswer> {
   const [tensor] = tensors;
   const network = await loadNetwork(env, version, candidate.placement.variant).catch(() => null);
   if (network === null || tensor === undefined) return { kind: "failed", problem: NOT_LOADED };
@@ -141,7 +141,7 @@ async function compute(env: Env, version: Version, { candidate, tensors }: Quest
     kind: "answered",
     requestId: createId("request"),
     times: { queueMs: 0, uploadMs: 0, computeMs: 0, readbackMs: 0 },
-    rows: 1,
+    rows,
     backlogMs: 0,
     tensors: [computeRows(network, tensor)],
     roundTripMs: 0,

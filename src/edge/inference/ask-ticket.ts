@@ -1,5 +1,4 @@
 import type { Ticket, TicketRequest } from "../../protocol/inference/ticket.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { runnerLink } from "../config.ts";
 import type { IssuedTicket } from "../link/link-rpc.ts";
@@ -21,9 +20,10 @@ async function admitTicket(call: InferCall, request: TicketRequest): Promise<Tic
   );
   const { placement, prediction } = candidate;
   const { id: placementId, runnerId, modelVersionId, variant, deviceKey, backend } = placement;
-  const { budgetMs, confidence, priority } = request;
+  const { budgetMs, priority, lifeMs, requests } = request;
+  const about = { model: version.model, version: version.version };
   const place = { placementId, modelVersionId, variant, deviceKey, backend };
-  const wish = { ...place, budgetMs, confidence: confidenceOf(request), priority };
+  const wish = { ...place, ...about, budgetMs, confidence: confidenceOf(request), priority, lifeMs, requests };
   // An object that was restarted or moved rejects its calls.
   const issued: IssuedTicket | null = await runnerLink(call.env, runnerId)
     .issueTicket(wish)
@@ -35,12 +35,11 @@ async function admitTicket(call: InferCall, request: TicketRequest): Promise<Tic
     ticket: issued.ticket,
     url: issued.url,
     expiresAt: new Date(issued.expiresAtMs).toISOString(),
-    lifeMs: LIMITS.ticketMs,
-    requests: LIMITS.ticketRequests,
-    model: version.model,
-    version: version.version,
+    lifeMs,
+    requests,
+    ...about,
     placement: placed,
-    prediction: { confidence, ...prediction },
+    prediction: { confidence: request.confidence, ...prediction },
     budgetMs,
   };
 }

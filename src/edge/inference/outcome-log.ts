@@ -1,4 +1,5 @@
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
+import { elapsedMs } from "../clock.ts";
 import { type Env, runnerLink } from "../config.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
 import { currentSnapshot, findVersion, type ProjectCall } from "./snapshot.ts";
@@ -34,14 +35,68 @@ export function logOutcome({ env, waitUntil }: ProjectCall, linkName: string, ou
 
 async function flushLater(env: Env, linkName: string): Promise<void> {
   await scheduler.wait(FLUSH_AFTER_MS);
+  await handOver(env, linkName);
+}
+
+/** Start of the hand-over under way, by link: another request cannot wait for its promise, but look at this. */
+const handingOver = new Map<string, number>();
+
+async function handOver(env: Env, linkName: string): Promise<void> {
   const batch = waiting.get(linkName);
+  if (batch === undefined) return;
   waiting.delete(linkName);
-  if (batch !== undefined) await runnerLink(env, linkName).record(batch.outcomes);
+  handingOver.set(linkName, Date.now());
+  try {
+    await runnerLink(env, linkName).record(batch.outcomes);
+  } finally {
+    handingOver.delete(linkName);
+  }
+}
+
+/** Time for which a reader waits for another request's hand-over, and the interval of its looks. */
+const SETTLED_WITHIN_MS = 100;
+const LOOK_MS = 5;
+
+async function untilHandedOver(linkName: string): Promise<void> {
+  for (;;) {
+    const sinceMs = handingOver.get(linkName);
+    if (sinceMs === undefined || elapsedMs(sinceMs) >= SETTLED_WITHIN_MS) return;
+    await scheduler.wait(LOOK_MS);
+  }
+}
+
+/**
+ * Moves the outcomes of these links to the history now: those of this isolate, and those that the links hold. Outcomes
+ * of other isolates follow within the time for which each holds them. A link that fails keeps its own for later.
+ */
+export async function settleOutcomes(env: Env, linkNames: readonly string[]): Promise<void> {
+  await Promise.allSettled(
+    linkNames.map(async (linkName) => {
+      await untilHandedOver(linkName);
+      await handOver(env, linkName);
+      await runnerLink(env, linkName).flush();
+    }),
+  );
 }
 
 /** Forgets what was not handed over, as a new isolate would. */
 export function forgetOutcomes(): void {
   waiting.clear();
+  refusing.clear();
+}
+
+const KEPT_REFUSING = 10_000;
+/** Links that this isolate gave refusals to: asking another one would create its object for nothing. */
+const refusing = new Set<string>();
+
+/** The link that keeps a version's refusals; null where this isolate refused no request for it. */
+export function refusalLinkOf(versionId: string): string | null {
+  const linkName = nameRefusalLink(versionId);
+  return refusing.has(linkName) ? linkName : null;
+}
+
+function nameRefusalLink(versionId: string): string {
+  return `refusals/${versionId}`;
 }
 
 /** Errors of the caller, which do not count as refusals. */
@@ -56,7 +111,10 @@ export async function logRefusal(call: ProjectCall, model: string, code: Problem
   const version = findVersion(await currentSnapshot(call), call.env.project, model);
   if (version === null) return;
   const about = { project: version.project, subject: `${version.model}@${version.version}` };
-  logOutcome(call, `refusals/${version.id}`, { ...about, refusedFor: code });
+  const linkName = nameRefusalLink(version.id);
+  if (refusing.size >= KEPT_REFUSING) refusing.clear();
+  refusing.add(linkName);
+  logOutcome(call, linkName, { ...about, refusedFor: code });
 }
 
 /** Runs a request's work and counts the problem that ends it. */

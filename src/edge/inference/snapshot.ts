@@ -42,6 +42,8 @@ export type Version = NamedVersion;
 
 /** Versions and profiles of one project. */
 interface ProjectSnapshot {
+  /** Every version, by model and in order. */
+  readonly all: readonly Version[];
   /** Versions by model name and by model id, in order. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
   /** Names of all its hardware profiles. */
@@ -87,6 +89,11 @@ export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot
   return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
 }
 
+/** A snapshot from the last moment, for those who list what there is. */
+export function freshSnapshot(call: ProjectCall): Promise<Snapshot> {
+  return snapshotWith(call, () => false);
+}
+
 /** The version of a reference, and the snapshot that contains it; null where there is none. */
 export async function locateVersion(
   call: ProjectCall,
@@ -120,13 +127,17 @@ export function forgetSnapshot(): void {
 }
 
 function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {
+  const byName = Map.groupBy(versions, (version) => version.model);
   return {
-    versions: new Map([
-      ...Map.groupBy(versions, (version) => version.model),
-      ...Map.groupBy(versions, (version) => version.modelId),
-    ]),
+    all: [...byName.values()].flat(),
+    versions: new Map([...byName, ...Map.groupBy(versions, (version) => version.modelId)]),
     profiles: new Set(profiles.map(({ name }) => name)),
   };
+}
+
+/** Whether any of a version's placements takes requests now. */
+export function isServed(placements: readonly Pick<LivePlacement, "online" | "draining">[]): boolean {
+  return placements.some(({ online, draining }) => online && !draining);
 }
 
 /** The project's version by `name`, `name@2` or an id. */

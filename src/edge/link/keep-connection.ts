@@ -103,7 +103,7 @@ export async function ringLink(link: LinkParts): Promise<void> {
     for (const socket of openSockets(outside.sockets())) await checkAlive(link, socket, nowMs);
     if (!isConnected(link)) await forgetStaleConnection(link);
     // Last: a batch that fails holds nothing else up.
-    if (outbox.dueAtMs(link.flushMs) <= nowMs) await flush(link);
+    if (outbox.dueAtMs(link.flushMs) <= nowMs) await flushOutbox(link);
   } catch (error) {
     // The database may be away for long: without this alarm, the socket would go unwatched.
     console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
@@ -152,8 +152,11 @@ async function noteSeen({ memory, outside }: LinkParts, runnerId: string, nowMs:
   await outside.records.seen(runnerId);
 }
 
-/** Moves measurements to the history, batch by batch; a batch that fails stays for the next flush. */
-async function flush({ outside, outbox }: LinkParts): Promise<void> {
+/**
+ * Moves measurements to the history, batch by batch; a batch that fails stays for the next flush. Two at once send the
+ * same batch, which the history keeps once.
+ */
+export async function flushOutbox({ outside, outbox }: LinkParts): Promise<void> {
   const projects = new Set<string>();
   try {
     for (let batch = 0; batch < FLUSHED_BATCHES && !outbox.isEmpty; batch++) {

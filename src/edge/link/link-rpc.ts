@@ -15,7 +15,7 @@ export type LinkOutcome<Answer = Uint8Array> =
   | { readonly ok: false; readonly heard: boolean; readonly problem: Problem };
 
 /** Request for a ticket; the link adds the runner and the time of expiry. */
-export type TicketWish = Omit<TicketGrant, "runnerId" | "expiresAtMs" | "nonce">;
+export type TicketWish = Omit<TicketGrant, "runnerId" | "expiresAtMs" | "nonce"> & { readonly lifeMs: number };
 
 export type IssuedTicket =
   | { readonly ok: true; readonly ticket: string; readonly url: string; readonly expiresAtMs: number }
@@ -48,6 +48,7 @@ export interface RunnerLinkRpc extends Rpc.DurableObjectBranded {
   tellState(): LinkState;
   issueTicket(wish: TicketWish): Promise<IssuedTicket>;
   record(outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void>;
+  flush(): Promise<void>;
 
   // Orders to the runner.
   offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline">;

@@ -19,7 +19,7 @@ export async function toRequestOutcomes(
   outcomes: readonly DirectOutcome[],
 ): Promise<(RequestOutcome | RefusedRequest)[]> {
   const known = await readPlacementSubjects(db, runnerId, [...new Set(outcomes.map((each) => each.placementId))]);
-  return outcomes.flatMap(({ placementId, rows, totalMs, times, refusedFor }) => {
+  return outcomes.flatMap(({ placementId, rows, ownRows, totalMs, times, refusedFor }) => {
     const about = known.get(placementId);
     if (about === undefined) return [];
     const outcome = {
@@ -27,8 +27,7 @@ export async function toRequestOutcomes(
       batch: rows,
       totalMs,
       totalClock: "runner-wall" as const,
-      // The runner does not report a request's own rows: it counts as one.
-      rows: times === null ? null : 1,
+      rows: times === null ? null : (ownRows ?? 1),
       split: times,
       forecast: null,
     };

@@ -25,6 +25,7 @@ import { tellHealth } from "./runner-health.ts";
 import {
   acceptSocket,
   endRunner,
+  flushOutbox,
   isConnected,
   noteClose,
   noteDisconnect,
@@ -165,6 +166,11 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
   /** Keeps the Workers' outcomes of requests to this runner. */
   async record(outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
     await recordOutcomes(this.#parts, outcomes);
+  }
+
+  /** Moves the measurements of requests to the history now, for a reader that cannot wait for the next flush. */
+  async flush(): Promise<void> {
+    await flushOutbox(this.#parts);
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {

@@ -7,11 +7,17 @@ const kinds = {
   automatic: { kind: z.literal("automatic") },
   pinned: { kind: z.literal("pinned"), runnerIds: z.array(idSchema("runner")).min(1).max(LIMITS.pinnedRunners) },
   profile: { kind: z.literal("profile"), profile: Name },
+  none: { kind: z.literal("none") },
 };
 
-/** Runners that measure and serve a model: all, the named ones, or those that fit a hardware profile. */
+/** Runners that measure and serve a model: all, the named ones, those that fit a hardware profile, or none. */
 export const PlacementRule = z
-  .discriminatedUnion("kind", [z.object(kinds.automatic), z.object(kinds.pinned), z.object(kinds.profile)])
+  .discriminatedUnion("kind", [
+    z.object(kinds.automatic),
+    z.object(kinds.pinned),
+    z.object(kinds.profile),
+    z.object(kinds.none),
+  ])
   .meta({ id: "PlacementRule" });
 export type PlacementRule = z.infer<typeof PlacementRule>;
 
@@ -21,6 +27,7 @@ export const PlacementRuleInput = z
     z.strictObject(kinds.automatic),
     z.strictObject(kinds.pinned),
     z.strictObject(kinds.profile),
+    z.strictObject(kinds.none),
   ])
   .meta({ id: "PlacementRuleInput" });
 

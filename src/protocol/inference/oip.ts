@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { defineEndpoint, type Endpoint } from "../endpoint.ts";
 import { LIMITS } from "../wire/limits.ts";
+import type { Problem } from "../wire/problem.ts";
 import { type DType, Shape } from "../wire/tensor.ts";
-import { INFERENCE_PROBLEMS } from "./inference.ts";
 
 /**
- * The Open Inference Protocol, version 2, with Triton's binary tensors and statistics
- * (open-inference/open-inference-protocol, `specification/protocol/inference_rest.md`; Triton's
- * protocol extensions). Fields that are not known are ignored, as its clients expect.
+ * The Open Inference Protocol, version 2, with Triton's extensions: binary tensors, statistics, model configuration and
+ * model repository. Unknown fields are ignored, as its clients expect.
+ * Source: open-inference/open-inference-protocol, `specification/protocol/inference_rest.md`; Triton's `docs/protocol`.
  */
 
 /** Its name of each of our element types. */
@@ -29,8 +28,37 @@ export const OIP_DATATYPES = {
 
 const OipDatatype = z.enum(Object.values(OIP_DATATYPES)).meta({ id: "OipDatatype" });
 
-/** Extensions that `GET /v2` names. */
-export const OIP_EXTENSIONS = ["binary_tensor_data", "statistics"];
+/** Extensions of a runner's listener; the edge has one more. */
+export const OIP_DIRECT_EXTENSIONS = ["binary_tensor_data", "model_configuration", "statistics"];
+
+/** Extensions that the edge's `GET /v2` names. */
+export const OIP_EXTENSIONS = [...OIP_DIRECT_EXTENSIONS, "model_repository"];
+
+/** An extension of Triton's that is absent here: the form of its paths, and the refusal. */
+interface AbsentExtension {
+  readonly path: RegExp;
+  readonly status: 501 | 503;
+  readonly error: string;
+}
+
+/**
+ * Refusals of a Triton server that was built without these extensions.
+ * Source: `src/http_server.cc` and `src/shared_memory_manager.cc` of Triton, whose last word is the operating system.
+ */
+const ABSENT_EXTENSIONS: readonly AbsentExtension[] = [
+  {
+    path: /^\/v2\/(system|cuda)sharedmemory(\/region\/[^/]+)?\/(status|register|unregister)$/,
+    status: 501,
+    error: "Shared memory feature is currently not supported on millrace",
+  },
+  { path: /^\/v2(\/models\/[^/]+)?\/trace\/setting$/, status: 503, error: "the server does not support tracing" },
+  { path: /^\/v2\/logging$/, status: 503, error: "the server does not support dynamic logging" },
+];
+
+/** The refusal of a path of an absent extension; null for any other path. */
+export function refuseExtension(path: string): Omit<AbsentExtension, "path"> | null {
+  return ABSENT_EXTENSIONS.find((extension) => extension.path.test(path)) ?? null;
+}
 
 /** Length of the JSON in front of raw tensors. */
 export const OIP_HEADER_LENGTH = "inference-header-content-length";
@@ -91,8 +119,64 @@ export const OipModel = z
     outputs: z.array(OipTensorSpec),
   })
   .meta({ id: "OipModel" });
+export type OipModel = z.infer<typeof OipModel>;
 
 const OipDuration = z.object({ count: z.number().int(), ns: z.number().int() });
+
+const OipConfigTensor = z.object({
+  name: z.string(),
+  data_type: z.string().meta({ description: "`TYPE_` and the datatype, such as `TYPE_FP32`" }),
+  dims: z.array(z.number().int()).meta({ description: "Without the rows, where `max_batch_size` is not 0" }),
+  reshape: z
+    .object({ shape: z.array(z.number().int()) })
+    .optional()
+    .meta({ description: "Of a row without dimensions, which Triton cannot name otherwise" }),
+});
+
+/** A model's configuration, in the words of Triton's `ModelConfig`. */
+export const OipConfig = z
+  .object({
+    name: z.string(),
+    platform: z.string(),
+    backend: z.string(),
+    version_policy: z.object({ all: z.object({}) }),
+    max_batch_size: z.number().int().meta({ description: "Rows of one batch at most; 0: it has no rows" }),
+    input: z.array(OipConfigTensor),
+    output: z.array(OipConfigTensor),
+    instance_group: z.array(
+      z.object({
+        name: z.string().meta({ description: "Id of the placement" }),
+        kind: z.enum(["KIND_CPU", "KIND_GPU"]),
+        count: z.number().int(),
+      }),
+    ),
+    dynamic_batching: z
+      .object({ max_queue_delay_microseconds: z.number().int() })
+      .optional()
+      .meta({ description: "Of a model with rows: requests that wait at the same time are joined" }),
+    model_transaction_policy: z.object({ decoupled: z.boolean() }),
+    parameters: z.record(z.string(), z.object({ string_value: z.string() })),
+  })
+  .meta({ id: "OipConfig" });
+export type OipConfig = z.infer<typeof OipConfig>;
+
+/** Request of the repository's index. */
+export const OipIndexRequest = z.object({ ready: z.boolean().default(false) }).meta({ id: "OipIndexRequest" });
+
+export const OipIndex = z
+  .array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      state: z.enum(["READY", "UNAVAILABLE"]),
+      reason: z.string().meta({ description: "Why it is unavailable; empty of a ready one" }),
+    }),
+  )
+  .meta({ id: "OipIndex" });
+export type OipIndex = z.infer<typeof OipIndex>;
+
+/** Request to load or unload a model. */
+export const OipControlRequest = z.object({ parameters: Parameters.optional() }).meta({ id: "OipControlRequest" });
 
 export const OipStats = z
   .object({
@@ -109,6 +193,8 @@ export const OipStats = z
           compute_input: OipDuration,
           compute_infer: OipDuration,
           compute_output: OipDuration,
+          cache_hit: OipDuration.meta({ description: "0, as there is no cache of responses" }),
+          cache_miss: OipDuration.meta({ description: "0, as there is no cache of responses" }),
         }),
       }),
     ),
@@ -120,91 +206,12 @@ export type OipStats = z.infer<typeof OipStats>;
 export const OipError = z.object({ error: z.string() }).meta({ id: "OipError" });
 export type OipError = z.infer<typeof OipError>;
 
-const OipModelParams = z.object({
-  model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }),
-});
-const OipVersionParams = OipModelParams.extend({
-  version: z
-    .string()
-    .regex(/^[1-9][0-9]{0,8}$/, "must be a version number")
-    .meta({ description: "Number of the version" }),
-});
+/** Statuses that have the same meaning under `/v2`. */
+const KEPT = new Set([401, 403, 405, 413, 500]);
 
-const OF_MODEL = { path: "/v2/models/{model}", params: OipModelParams } as const;
-const OF_VERSION = { path: "/v2/models/{model}/versions/{version}", params: OipVersionParams } as const;
-
-/** A model or one version of it. */
-interface Subject<Params> {
-  readonly path: `/${string}`;
-  readonly params: z.ZodType<Params>;
+/** Bad input and unknown models become 400; problems that may pass and exceeded budgets become 503. */
+export function oipStatus({ code, status }: Pick<Problem, "code" | "status">): number {
+  const isBusy = status === 429 || status > 500 || code === "budget-unattainable";
+  if (KEPT.has(status)) return status;
+  return isBusy ? 503 : 400;
 }
-
-/** A reply that says all in its status. */
-const status: Endpoint["reply"] = { status: 200, mediaType: "text/plain" };
-const get = { method: "get", tag: "open inference protocol" } as const;
-
-function metadata<Params>({ path, params }: Subject<Params>) {
-  const summary = "Versions, inputs and outputs; a free dimension is -1";
-  return defineEndpoint({ ...get, path, params, summary, access: "infer", reply: { status: 200, schema: OipModel } });
-}
-
-function readiness<Params>({ path, params }: Subject<Params>) {
-  const summary = "Whether a runner that is online serves the model: 200, or 400";
-  return defineEndpoint({ ...get, path: `${path}/ready`, params, summary, access: "infer", reply: status });
-}
-
-function statistics<Params>({ path, params }: Subject<Params>) {
-  const summary = "Counts and times of the requests so far, as Triton's statistics extension has them";
-  const reply = { status: 200, schema: OipStats } as const;
-  return defineEndpoint({ ...get, path: `${path}/stats`, params, summary, access: "infer", reply });
-}
-
-function inference<Params>({ path, params }: Subject<Params>) {
-  return defineEndpoint({
-    method: "post",
-    path: `${path}/infer`,
-    tag: "open inference protocol",
-    summary: "Run a model; `parameters.timeout` (µs) or `parameters.budget_ms` is the budget",
-    description:
-      "Tensors are JSON, or raw bytes behind it with `Inference-Header-Content-Length`. The body may be gzip or deflate.",
-    access: "infer",
-    params,
-    body: OipInferRequest,
-    rawBody: { mediaTypes: ["application/json", "application/octet-stream"], maxBytes: LIMITS.inferBodyBytes },
-    reply: { status: 200, schema: OipInferReply },
-    problems: INFERENCE_PROBLEMS,
-  });
-}
-
-/** Routes of the Open Inference Protocol. Their errors are `{"error": text}`. */
-export const oipEndpoints = {
-  oipLive: defineEndpoint({
-    ...get,
-    path: "/v2/health/live",
-    summary: "Whether the edge answers",
-    access: "public",
-    reply: status,
-  }),
-  oipReady: defineEndpoint({
-    ...get,
-    path: "/v2/health/ready",
-    summary: "Whether the edge can serve: 200, or 503",
-    access: "public",
-    reply: status,
-  }),
-  oipServer: defineEndpoint({
-    ...get,
-    path: "/v2",
-    summary: "Name, version and extensions of the server",
-    access: "public",
-    reply: { status: 200, schema: OipServer },
-  }),
-  oipModel: metadata(OF_MODEL),
-  oipModelVersion: metadata(OF_VERSION),
-  oipModelReady: readiness(OF_MODEL),
-  oipModelVersionReady: readiness(OF_VERSION),
-  oipModelStats: statistics(OF_MODEL),
-  oipModelVersionStats: statistics(OF_VERSION),
-  oipInfer: inference(OF_MODEL),
-  oipVersionInfer: inference(OF_VERSION),
-} as const;

@@ -17,6 +17,12 @@ export const TicketRequest = z
   .strictObject({
     model: z.string().min(1).max(128).meta({ description: "Name or id of a model; `name@2` names a version" }),
     ...wishFields,
+    lifeMs: z.number().int().min(1_000).max(LIMITS.maxTicketMs).default(LIMITS.ticketMs).meta({
+      description: "Time for which it is valid; a long one is for tools that cannot renew it",
+    }),
+    requests: z.number().int().min(1).max(LIMITS.maxTicketRequests).default(LIMITS.ticketRequests).meta({
+      description: "How many requests it is good for",
+    }),
   })
   .meta({ id: "TicketRequest" });
 export type TicketRequest = z.infer<typeof TicketRequest>;
@@ -51,6 +57,11 @@ export const TicketGrant = z.object({
   budgetMs: z.number(),
   confidence: z.number(),
   priority: z.number().int(),
+  /** How many requests it is good for; absent in those of older edges. */
+  requests: z.number().int().optional(),
+  /** Name and number of the model version under `/v2`; absent in those of older edges. */
+  model: z.string().optional(),
+  version: z.number().int().optional(),
   /** On the edge's clock. */
   expiresAtMs: z.number(),
   /** Makes tickets of the same content distinct. */
@@ -124,7 +135,9 @@ export type DirectReplyHeader = z.infer<typeof DirectReplyHeader>;
 /** Outcome of one request under a ticket, as the runner reports it to the edge. */
 export const DirectOutcome = z.object({
   placementId: idSchema("placement"),
+  /** Rows of its batch, and its own; the latter are absent from older runners. */
   rows: z.number().int().min(1),
+  ownRows: z.number().int().min(1).optional(),
   totalMs: z.number().min(0),
   /** Null where there was no answer, or another device stood in. */
   times: ServiceTimes.nullable(),

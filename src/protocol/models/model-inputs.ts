@@ -40,6 +40,12 @@ function describe(spec: TensorSpec): string {
   return `${spec.dtype} [${spec.shape.join(", ")}]`;
 }
 
+/** Items of a request along the batch dimension: the first extent of an input whose model leaves it free; else 1. */
+export function countRows(specs: readonly TensorSpec[], tensors: readonly TensorHeader[]): number {
+  const batched = specs.find(({ shape }) => shape[0] === -1);
+  return tensors.find(({ name }) => name === batched?.name)?.shape[0] ?? 1;
+}
+
 /**
  * Inputs of a model for measuring and comparing, at one of its measured sizes. Numbers are drawn from an input's
  * `values`; without them floats are uniform in [0, 1), and integers, booleans and strings 0 or 1. A free dimension

@@ -46,6 +46,11 @@ export const LIMITS = {
   maxBudgetMs: 600_000,
   /** Budget of an Open Inference Protocol request that names none. */
   oipBudgetMs: 30_000,
+  /** Body of a request about Triton's model repository. */
+  oipControlBytes: 64 * KiB,
+  /** Statistics of all models: versions that one reply has, and links whose measurements move to the history for it. */
+  oipStatisticsVersions: 1_000,
+  oipStatisticsLinks: 64,
   /** Of one request to a policy. */
   observations: 4_096,
   observationElements: 65_536,
@@ -204,9 +209,14 @@ export const LIMITS = {
   hardwareSpans: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
-  /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */
+  /**
+   * A direct ticket: its life in milliseconds and its requests, by default and at most; its length; tickets that a
+   * runner knows at once.
+   */
   ticketMs: 10_000,
+  maxTicketMs: 600_000,
   ticketRequests: 10_000,
+  maxTicketRequests: 10_000_000,
   ticketLength: 2_048,
   ticketsHeld: 4_096,
   /** A runner's own listener: connections, requests at once, bytes of a request's head. */

@@ -177,13 +177,20 @@ describe("a network that the edge can compute", () => {
     expect((await named).json.placement.runnerId).toBe(runner.runnerId);
   });
 
-  it("leaves its requests in the history, where they count as answered", async () => {
-    await vi.waitFor(async () => {
-      const [stats] = OipStats.parse((await callEdge("GET", "/v2/models/wide/stats")).json).model_stats;
-      // The first shows that the model is placed; one of the others has three rows.
-      expect(stats?.inference_stats).toMatchObject({ success: { count: 5 }, fail: { ns: 0 } });
-      expect(stats?.inference_count).toBe(1 + 1 + 3 + (LIMITS.edgeRows + 1) + 1);
-    }, BOUND);
+  it("leaves its requests in the history, where they count as answered, each as one execution", async () => {
+    const [stats] = OipStats.parse((await callEdge("GET", "/v2/models/wide/stats")).json).model_stats;
+    // The first shows that the model is placed; one of the others has three rows.
+    const count = 5;
+    expect(stats?.inference_stats).toMatchObject({
+      success: { count },
+      fail: { ns: 0 },
+      queue: { count },
+      compute_input: { count },
+      compute_infer: { count },
+      compute_output: { count },
+    });
+    expect(stats?.inference_count).toBe(1 + 1 + 3 + (LIMITS.edgeRows + 1) + 1);
+    expect(stats?.execution_count).toBe(count);
     await vi.waitFor(async () => {
       const { items } = (await callEdge("GET", "/v1/history/series?subject=wide@1&metric=totalMs")).json;
       const backends = items.map(({ configuration }: { configuration: { backend: string } }) => configuration.backend);

@@ -97,6 +97,20 @@ describe("a ticket", () => {
     expect(other?.nonce).not.toBe(grant?.nonce);
   });
 
+  it("lives as long and is good for as many requests as were asked for, within limits", async () => {
+    const { maxTicketMs: lifeMs, maxTicketRequests: requests } = LIMITS;
+    const before = Date.now();
+    const reply = Ticket.parse((await ask({ lifeMs, requests })).json);
+    expect(reply).toMatchObject({ lifeMs, requests });
+    expect(Date.parse(reply.expiresAt)).toBeGreaterThanOrEqual(before + lifeMs);
+    expect(readGrant(splitTicket(reply.ticket)?.payload ?? "")).toMatchObject({
+      requests,
+      model: "cartpole",
+      version: 1,
+    });
+    expect(pointersOf(await ask({ lifeMs: lifeMs + 1, requests: requests + 1 }))).toEqual(["#/lifeMs", "#/requests"]);
+  });
+
   it("is predicted without the way over the edge", async () => {
     const { prediction } = Ticket.parse((await ask()).json);
     expect(prediction).toMatchObject({ linkMs: 0, latencyMs: prediction.serviceMs + prediction.queueMs });
@@ -127,7 +141,7 @@ describe("a runner's reports of direct requests", () => {
   const times = { queueMs: 0.1, uploadMs: 0.2, computeMs: 0.3, readbackMs: 0.4 };
   it("enters the history as requests do, the total by the runner's clock, and the edge's parts not at all", async () => {
     const { placement } = Ticket.parse((await ask()).json);
-    const outcome = { placementId: placement.id, rows: 1, totalMs: 1.5 };
+    const outcome = { placementId: placement.id, rows: 1, ownRows: 1, totalMs: 1.5 };
     scripted.send({
       type: "directOutcomes",
       outcomes: [
@@ -154,12 +168,18 @@ describe("a runner's reports of direct requests", () => {
     stranger.send({ type: "directOutcomes", outcomes: [{ placementId: placement.id, rows: 7, totalMs: 9, times }] });
     stranger.send({ type: "echo", id: 1 });
     await stranger.next("echoReply");
-    scripted.send({ type: "directOutcomes", outcomes: [{ placementId: placement.id, rows: 2, totalMs: 9, times }] });
+    scripted.send({
+      type: "directOutcomes",
+      outcomes: [{ placementId: placement.id, rows: 2, ownRows: 2, totalMs: 9, times }],
+    });
     const batches = async () => {
       const items = await seriesOf("totalMs");
       return items.map(({ configuration }) => configuration.batch).toSorted((a, b) => a - b);
     };
     await expect.poll(batches, { timeout: 15_000, interval: 50 }).toEqual([1, 2]);
+    expect((await callEdge("GET", "/v2/models/cartpole/stats")).json.model_stats).toMatchObject([
+      { inference_count: 3, execution_count: 2, inference_stats: { queue: { count: 2 } } },
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../../src/protocol/endpoint.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { oipEndpoints } from "../../../src/protocol/inference/oip.ts";
+import { oipEndpoints } from "../../../src/protocol/inference/oip-endpoints.ts";
 import { missingId } from "../stack/edge-client.ts";
 
 /**
@@ -163,7 +163,11 @@ export const walkCases: Record<Walked, WalkCase> = {
     },
     unknown: 404,
   },
-  createTicket: { path: "/v1/tickets", body: { model: "nobody", budgetMs: 50, confidence: 0.9 }, unknown: 404 },
+  createTicket: {
+    path: "/v1/tickets",
+    body: { model: "nobody", budgetMs: 50, confidence: 0.9, lifeMs: 60_000, requests: 10 },
+    unknown: 404,
+  },
   actPolicy: {
     path: "/v1/policies/nobody/act",
     body: {

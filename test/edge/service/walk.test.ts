@@ -3,7 +3,7 @@ import type { Endpoint } from "../../../src/protocol/endpoint.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { FRAME_MEDIA_TYPE } from "../../../src/protocol/inference/inference.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
-import { oipEndpoints } from "../../../src/protocol/inference/oip.ts";
+import { oipEndpoints } from "../../../src/protocol/inference/oip-endpoints.ts";
 import {
   callEdge,
   countStored,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
-import { readOipRequest } from "../../../src/edge/routes/inference/read-oip-request.ts";
+import { readOipRequest } from "../../../src/protocol/inference/read-oip-request.ts";
 import { encodeFrame, decodeFrame, splitTensors } from "../../../src/protocol/wire/frame.ts";
 import { InferRequest } from "../../../src/protocol/inference/inference.ts";
 import { EdgeMessage, FrameOffer, InferResult, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
@@ -78,7 +78,7 @@ function checkOip(input: Uint8Array): void {
   const [choice = 0, length = 0] = input;
   const header = choice === 0 ? null : (HEADER_LENGTHS[choice - 1] ?? String(length));
   const request = orRefused(
-    () => readOipRequest(input.slice(2), header, SPECS.slice(0, 1 + (choice % 2))),
+    () => readOipRequest(input.slice(2), header, SPECS.slice(0, 1 + (choice % 2)), (json) => parseJson(toText(json))),
     ProblemError,
   );
   if (request === undefined) return;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   countMeasuredElements,
   countRowElements,
+  countRows,
   countSizes,
   createSeededInputs,
   matchInputs,
@@ -94,5 +95,16 @@ describe("inputs for measuring", () => {
       { ...rate, shape: [] },
     ];
     expect(countRowElements([picture, rate], tensors)).toBe(97);
+  });
+});
+
+describe("the rows of a request", () => {
+  const tensor = (name: string, shape: number[]) => ({ name, dtype: "float32" as const, shape });
+
+  it("are the first size of an input where the model leaves it free", () => {
+    expect(countRows([tensor("x", [-1, 4])], [tensor("x", [7, 4])])).toBe(7);
+    expect(countRows([tensor("fixed", [3]), tensor("x", [-1])], [tensor("x", [2]), tensor("fixed", [3])])).toBe(2);
+    expect(countRows([tensor("x", [1, 4])], [tensor("x", [1, 4])])).toBe(1);
+    expect(countRows([tensor("x", [])], [tensor("x", [])])).toBe(1);
   });
 });

@@ -22,7 +22,7 @@ export function defaultStatistic({ unit }: Pick<SeriesKey, "unit">): Statistic {
 
 /** True if the points of a series are counts, not durations or rates. */
 export function isCount({ subjectKind, metric }: Pick<SeriesKey, "subjectKind" | "metric">): boolean {
-  return subjectKind === "model" && (metric === "rows" || metric.startsWith("refused."));
+  return subjectKind === "model" && (metric === "rows" || metric === "executions" || metric.startsWith("refused."));
 }
 
 /**

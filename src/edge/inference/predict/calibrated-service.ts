@@ -1,5 +1,4 @@
-import type { Placement, SweepStep, TensorSpec } from "../../../protocol/models/model.ts";
-import type { TensorHeader } from "../../../protocol/wire/tensor.ts";
+import type { Placement, SweepStep } from "../../../protocol/models/model.ts";
 import { decodeSketch, scaleSketch, type Sketch, sketchQuantile } from "../../../stats/distribution/sketch.ts";
 
 /** Batch sizes that the calibration measured, rising; at least one. */
@@ -79,10 +78,4 @@ export function calibratedServiceMs({ sweep }: Placement, rows: number, confiden
 export function calibratedLatencyMs(placement: Placement, rows: number, confidence: number): number {
   const linkMs = calibratedQuantile(calibratedLink(placement.linkMs), confidence);
   return linkMs + calibratedServiceMs(placement, rows, confidence);
-}
-
-/** Items of a request along the batch dimension: the first extent of an input whose model leaves it free; else 1. */
-export function countRows(specs: readonly TensorSpec[], tensors: readonly TensorHeader[]): number {
-  const batched = specs.find(({ shape }) => shape[0] === -1);
-  return tensors.find(({ name }) => name === batched?.name)?.shape[0] ?? 1;
 }

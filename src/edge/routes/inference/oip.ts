@@ -1,33 +1,57 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../../protocol/endpoints.ts";
 import { InferWishes } from "../../../protocol/inference/inference.ts";
-import type { TensorSpec } from "../../../protocol/models/model.ts";
-import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../../protocol/inference/oip.ts";
-import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
-import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
+import {
+  describeOipConfig,
+  describeOipModel,
+  type OipSubject,
+} from "../../../protocol/inference/describe-oip-model.ts";
+import { OIP_EXTENSIONS, OIP_HEADER_LENGTH, refuseExtension } from "../../../protocol/inference/oip.ts";
+import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
+import { acceptedEncoding, unpackBody, writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
-import { locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
-import type { ProjectEnv } from "../../config.ts";
+import { freshSnapshot, isServed, locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
-import { addUpTotals } from "./oip-statistics.ts";
-import { acceptedEncoding, decodeBody, writeOipReply } from "./write-oip-reply.ts";
-import { type OipRequest, readOipRequest } from "./read-oip-request.ts";
+import { bindOipRepository } from "./oip-repository.ts";
+import { describeStatistics } from "./oip-statistics.ts";
 import { isReadable } from "../../store/database.ts";
-import { readRequestTotals } from "../../store/history/total-store.ts";
 import { answerInference } from "../../inference/answer-inference.ts";
+import { discardBody, parseJson, readBody } from "../../http/read-body.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec around the path of every inference. */
 export function bindOip(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipLive, async () => sayNothing(200));
   bind(app, endpoints.oipReady, async ({ env }) => sayNothing((await isReadable(env.DB)) ? 200 : 503));
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
+  app.on(["GET", "POST"], "/v2/*", async (c, next) => {
+    const refusal = refuseExtension(c.req.path);
+    if (refusal === null) return next();
+    await discardBody(c.req.raw);
+    return Response.json({ error: refusal.error }, { status: refusal.status });
+  });
 
+  // Before the models: one named `stats` is reached by its id.
+  bind(app, endpoints.oipAllStats, async (call) => {
+    const snapshot = await freshSnapshot(call);
+    return describeStatistics(call.env, snapshot, snapshot.projects.get(call.env.project)?.all ?? []);
+  });
+  bindOipRepository(app);
   bind(app, endpoints.oipModel, async (call) => describeModel(await locate(call)));
   bind(app, endpoints.oipModelVersion, async (call) => describeModel(await locate(call)));
   bind(app, endpoints.oipModelReady, async (call) => readiness(await locate(call)));
   bind(app, endpoints.oipModelVersionReady, async (call) => readiness(await locate(call)));
-  bind(app, endpoints.oipModelStats, async (call) => describeStats(call.env, (await locate(call)).version));
-  bind(app, endpoints.oipModelVersionStats, async (call) => describeStats(call.env, (await locate(call)).version));
+  bind(app, endpoints.oipModelStats, async (call) => {
+    const { snapshot, version } = await locate(call);
+    return describeStatistics(call.env, snapshot, siblingsOf(snapshot, version));
+  });
+  bind(app, endpoints.oipModelVersionStats, async (call) => {
+    const { snapshot, version } = await locate(call);
+    return describeStatistics(call.env, snapshot, [version]);
+  });
+  bind(app, endpoints.oipModelConfig, async (call) => describeConfig(await locate(call)));
+  bind(app, endpoints.oipModelVersionConfig, async (call) => describeConfig(await locate(call)));
   bind(app, endpoints.oipInfer, async (call) => infer(call, (await locate(call)).version));
   bind(app, endpoints.oipVersionInfer, async (call) => infer(call, (await locate(call)).version));
 }
@@ -54,62 +78,49 @@ function sayNothing(status: 200 | 503): Response {
   return new Response("", { status, headers: { "content-type": "text/plain" } });
 }
 
+/** All versions of a version's model. */
+function siblingsOf({ projects }: Snapshot, { project, model }: Version): readonly Version[] {
+  return projects.get(project)?.versions.get(model) ?? [];
+}
+
+function subjectOf({ model, inputs, outputs }: Version): OipSubject {
+  return { name: model, inputs, outputs };
+}
+
 function describeModel({ snapshot, version }: Located) {
-  const known = snapshot.projects.get(version.project)?.versions.get(version.model) ?? [];
-  const versions = known.map((each) => String(each.version));
-  const specs = (tensors: readonly TensorSpec[]) =>
-    tensors.map(({ name, dtype, shape }) => ({ name, datatype: OIP_DATATYPES[dtype], shape }));
-  const { inputs, outputs } = version;
-  return { name: version.model, versions, platform: "onnx", inputs: specs(inputs), outputs: specs(outputs) };
+  const versions = siblingsOf(snapshot, version).map((each) => each.version);
+  return describeOipModel(subjectOf(version), versions);
+}
+
+function describeConfig({ snapshot, version }: Located) {
+  const online = (snapshot.placements.get(version.id) ?? []).filter((placement) => isServed([placement]));
+  return describeOipConfig(subjectOf(version), online, { placement_rule: version.placement.kind });
 }
 
 /** Ready means that some online runner has the version and may serve it. */
 function readiness({ snapshot, version }: Located): Response {
-  const placements = snapshot.placements.get(version.id) ?? [];
-  const isServed = placements.some(({ online, draining }) => online && !draining);
-  return isServed ? sayNothing(200) : Response.json({ error: "No runner serves the model now." }, { status: 400 });
-}
-
-/** Statistics begin anew with each day, so that a reply never reads the whole history. */
-const DAY_MS = 86_400_000;
-
-/** Statistics from the history, so some seconds old. */
-async function describeStats(env: ProjectEnv, { model, version }: Version) {
-  const nowMs = Date.now();
-  const totals = await readRequestTotals(env, `${model}@${version}`, nowMs - (nowMs % DAY_MS));
-  return { model_stats: [{ name: model, version: String(version), ...addUpTotals(totals) }] };
+  if (isServed(snapshot.placements.get(version.id) ?? [])) return sayNothing(200);
+  return Response.json({ error: "Model version not ready" }, { status: 400 });
 }
 
 async function infer(call: Call, version: Version): Promise<Response> {
   const { c } = call;
-  const body = await decodeBody(c.req.raw);
-  const request = readOipRequest(body, c.req.header(OIP_HEADER_LENGTH) ?? null, version.inputs);
-  checkOutputs(request, version);
-  const { tensors, budgetMs, priority } = request;
+  const { headers } = c.req.raw;
+  const body = await unpackBody(await readBody(c.req.raw, LIMITS.inferBodyBytes), headers.get("content-encoding"));
+  const request = readOipRequest(body, headers.get(OIP_HEADER_LENGTH), version.inputs, parseJson);
+  checkOutputs(request, version.model, version.outputs);
+  const { tensors, priority } = request;
+  const budgetMs = request.budgetMs ?? LIMITS.oipBudgetMs;
   const input = {
     ...InferWishes.parse({ budgetMs, priority }),
     model: `${version.model}@${version.version}`,
     tensors,
-    pointerOf: (name: string) => {
-      const index = tensors.findIndex((tensor) => tensor.name === name);
-      return index < 0 ? "#/inputs" : `#/inputs/${index}`;
-    },
+    pointerOf: pointInto(tensors),
   };
   const answer = await answerInference(call, input);
   const { totalMs } = answer.reply.latency;
   const parameters = { total_ms: totalMs, predicted_ms: answer.reply.prediction.latencyMs };
   const head = { model_name: version.model, model_version: String(version.version), parameters };
-  return writeOipReply(request, head, answer.tensors, acceptedEncoding(c.req.raw));
-}
-
-function checkOutputs({ outputs }: OipRequest, { model, outputs: known }: Version): void {
-  const errors: FieldError[] = [];
-  for (const [index, name] of [...(outputs?.keys() ?? [])].entries()) {
-    if (known.some((output) => output.name === name)) continue;
-    errors.push({
-      pointer: `#/outputs/${index}/name`,
-      message: `unexpected inference output '${name}' for model '${model}'`,
-    });
-  }
-  if (errors.length > 0) throw invalidRequest(errors);
+  const reply = await writeOipReply(request, head, answer.tensors, acceptedEncoding(headers.get("accept-encoding")));
+  return new Response(reply.body, { headers: reply.headers, encodeBody: "manual" });
 }

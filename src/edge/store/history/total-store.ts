@@ -3,11 +3,10 @@ import { calibratedLevel, type PredictionCalibrationQuery } from "../../../proto
 import type { ProjectStorage } from "../database.ts";
 import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
 
-/** Number of requests measured for a metric in batches of this many rows, and the sum over them. */
+/** Number of requests measured for a metric of a subject, and the sum over them. */
 export interface RequestTotals {
+  readonly subject: string;
   readonly metric: string;
-  /** Null for metrics without a batch. */
-  readonly batch: number | null;
   readonly count: number;
   readonly sum: number;
 }
@@ -39,18 +38,19 @@ function partsOf(of: string, isRolledUp: boolean): string {
       and +series_no in (${of}) and +at_ms >= ?2 and +at_ms < ?3`;
 }
 
-/** Totals of a model version's requests of the UTC day that begins at `dayMs`, over all placements. */
+/** Totals of the requests for model versions of the UTC day that begins at `dayMs`, over all placements. */
 export async function readRequestTotals(
   { DB, project }: ProjectStorage,
-  subject: string,
+  subjects: readonly string[],
   dayMs: number,
 ): Promise<RequestTotals[]> {
+  const chosen = `select no from series
+    where project = ?5 and subject_kind = 'model' and subject in (select value from json_each(?4))`;
   const { results } = await DB.prepare(
-    `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
-       from (${partsOf("select no from series where project = ?5 and subject_kind = 'model' and subject = ?4", true)})
-       join series on no = series_no group by 1, 2`,
+    `select subject, metric, sum(count) as count, sum(sum) as sum
+       from (${partsOf(chosen, true)}) join series on no = series_no group by 1, 2`,
   )
-    .bind(DAY_MS, dayMs, dayMs + DAY_MS, subject, project)
+    .bind(DAY_MS, dayMs, dayMs + DAY_MS, JSON.stringify(subjects), project)
     .all<RequestTotals>();
   return results;
 }

@@ -1,7 +1,10 @@
 import { decodeFrame, encodeFrame, splitTensors } from "../../../protocol/wire/frame.ts";
 import { createId } from "../../../protocol/wire/id.ts";
-import { matchInputs } from "../../../protocol/models/model-inputs.ts";
-import { type FieldError, ProblemError, toPointerPart } from "../../../protocol/wire/problem.ts";
+import type { PlacedModel } from "../../../protocol/link.ts";
+import type { TensorSpec } from "../../../protocol/models/model.ts";
+import { countRows, matchInputs, type PointerOf } from "../../../protocol/models/model-inputs.ts";
+import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { DirectFrameHeader, type DirectOutcome, type TicketGrant } from "../../../protocol/inference/ticket.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
@@ -19,7 +22,7 @@ export interface DirectParts {
 /** Request with a valid ticket. */
 export interface DirectRequest {
   readonly grant: TicketGrant;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array<ArrayBuffer>;
   /** On the monotonic clock. */
   readonly arrivedMs: number;
   /** Aborted when the caller disconnects. */
@@ -28,14 +31,39 @@ export interface DirectRequest {
   readonly scope: SpanScope | null;
 }
 
-/**
- * Answers a frame with a frame, through the same queue as requests from the link, at the latest when its budget ends.
- * The outcome is reported to the edge.
- */
+/** Budget and tensors of a request, which fit ticket and model. */
+interface DirectWork {
+  readonly budgetMs: number;
+  readonly tensors: readonly Tensor[];
+}
+
+export interface DirectAnswer extends Pick<Answer, "times" | "rows" | "faults"> {
+  readonly requestId: string;
+  readonly tensors: readonly Tensor[];
+  readonly totalMs: number;
+}
+
+/** Answers a frame with a frame. */
 export async function answerDirect(parts: DirectParts, request: DirectRequest): Promise<Uint8Array> {
+  const startMs = request.scope?.now() ?? 0;
+  const work = readFrame(parts, request.grant, request.body);
+  const { requestId, times, rows, faults, tensors, totalMs } = await serveDirect(parts, request, work, startMs);
+  const { budgetMs } = work;
+  const reply = { requestId, latency: { totalMs, ...times }, batch: rows, budgetMs, budgetMet: totalMs <= budgetMs };
+  return encodeFrame({ ...reply, ...(faults && { faults }) }, tensors);
+}
+
+/**
+ * Serves a request through the same queue as requests from the link, at the latest when its budget ends. The outcome is
+ * reported to the edge. `startMs`: start of the service by the span's clock.
+ */
+export async function serveDirect(
+  parts: DirectParts,
+  request: DirectRequest,
+  { budgetMs, tensors }: DirectWork,
+  startMs: number,
+): Promise<DirectAnswer> {
   const { grant, arrivedMs, scope } = request;
-  const startMs = scope?.now() ?? 0;
-  const { budgetMs, tensors } = readFrame(parts, grant, request.body);
   const requestId = createId("request");
   let answer: Answer;
   try {
@@ -49,9 +77,32 @@ export async function answerDirect(parts: DirectParts, request: DirectRequest): 
   const totalMs = performance.now() - arrivedMs;
   // Times of a substitute device do not measure the placement.
   const standsIn = faults?.some(({ action }) => action === "cpu-backend") ?? false;
-  parts.outcomes.add({ placementId: grant.placementId, rows, totalMs, times: standsIn ? null : times });
-  const reply = { requestId, latency: { totalMs, ...times }, batch: rows, budgetMs, budgetMet: totalMs <= budgetMs };
-  return encodeFrame({ ...reply, ...(faults && { faults }) }, answer.tensors);
+  const ownRows = countRows(mustFindModel(parts, grant).inputs, tensors);
+  const { placementId } = grant;
+  parts.outcomes.add({ placementId, rows, ownRows, totalMs, times: standsIn ? null : times });
+  return { requestId, times, rows, ...(faults && { faults }), tensors: answer.tensors, totalMs };
+}
+
+/** The ticket's model. Throws `no-placement` where this runner does not have it. */
+export function mustFindModel({ models }: DirectParts, { modelVersionId }: TicketGrant): PlacedModel {
+  const model = models.find(modelVersionId);
+  if (model === null) throw new ProblemError("no-placement", "This runner does not have the model now.");
+  return model;
+}
+
+/** Checks the budget of a request against its ticket, and its tensors against the model. */
+export function checkWork(
+  grant: TicketGrant,
+  inputs: readonly TensorSpec[],
+  work: DirectWork,
+  pointers: { readonly budget: string; readonly of: PointerOf },
+): DirectWork {
+  if (work.budgetMs > grant.budgetMs) {
+    throw invalidRequest([{ pointer: pointers.budget, message: `must be at most ${grant.budgetMs}, the ticket's` }]);
+  }
+  const errors = matchInputs(inputs, work.tensors, pointers.of);
+  if (errors.length > 0) throw invalidRequest(errors);
+  return work;
 }
 
 /** Serves, or throws `budget-exceeded` at the deadline; the work is dropped then, or when the caller disconnects. */
@@ -79,39 +130,18 @@ async function untilDeadline(
 }
 
 /** Budget and tensors of a frame, checked against ticket and model. */
-function readFrame(
-  { models }: DirectParts,
-  grant: TicketGrant,
-  body: Uint8Array,
-): { budgetMs: number; tensors: Tensor[] } {
+function readFrame(parts: DirectParts, grant: TicketGrant, body: Uint8Array): DirectWork {
   const decoded = decodeFrame(body);
-  if (!decoded.ok) throw invalid([{ pointer: "#", message: decoded.message }]);
-  const parsed = DirectFrameHeader.safeParse(decoded.header);
-  if (!parsed.success) {
-    throw invalid(
-      parsed.error.issues.map(({ path, message }) => ({
-        pointer: ["#", ...path.map(toPointerPart)].join("/"),
-        message,
-      })),
-    );
-  }
-  const { tensors: headers, budgetMs = grant.budgetMs } = parsed.data;
-  if (budgetMs > grant.budgetMs) {
-    throw invalid([{ pointer: "#/budgetMs", message: `must be at most ${grant.budgetMs}, the ticket's` }]);
-  }
+  if (!decoded.ok) throw invalidRequest([{ pointer: "#", message: decoded.message }]);
+  const { tensors: headers, budgetMs = grant.budgetMs } = parseInput(DirectFrameHeader, decoded.header);
   const split = splitTensors(headers, decoded.payload);
-  if (!split.ok) throw invalid([{ pointer: "#/tensors", message: split.message }]);
-  const model = models.find(grant.modelVersionId);
-  if (model === null) throw new ProblemError("no-placement", "This runner does not have the model now.");
-  const errors = matchInputs(model.inputs, split.tensors, (name) => {
-    const index = headers.findIndex((tensor) => tensor.name === name);
-    return index < 0 ? "#/tensors" : `#/tensors/${index}`;
+  if (!split.ok) throw invalidRequest([{ pointer: "#/tensors", message: split.message }]);
+  const work = { budgetMs, tensors: split.tensors };
+  return checkWork(grant, mustFindModel(parts, grant).inputs, work, {
+    budget: "#/budgetMs",
+    of: (name) => {
+      const index = headers.findIndex((tensor) => tensor.name === name);
+      return index < 0 ? "#/tensors" : `#/tensors/${index}`;
+    },
   });
-  if (errors.length > 0) throw invalid(errors);
-  return { budgetMs, tensors: split.tensors };
-}
-
-function invalid(errors: FieldError[]): ProblemError {
-  const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
-  return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
 }

@@ -14,7 +14,7 @@ interface Key {
 /** Time for which the edge may sign with a replaced key, with a margin for message delays. */
 const HANDOVER_MS = 10_000;
 /** Longest life of a key's tickets after the next key's arrival. */
-const KEPT_MS = HANDOVER_MS + LIMITS.ticketMs;
+const KEPT_MS = HANDOVER_MS + LIMITS.maxTicketMs;
 
 /**
  * Keys with which the edge signs this runner's tickets, and the edge's time, by which they expire. That time continues
@@ -95,7 +95,8 @@ export class TicketBook {
     const edgeTimeMs = this.#keys.edgeTimeMs(nowMs);
     const entry = this.#entries.get(ticket) ?? this.#add(ticket, edgeTimeMs);
     if (edgeTimeMs >= entry.grant.expiresAtMs) throw refusal("ticket-expired", "The ticket's time is over.");
-    if (entry.requests >= LIMITS.ticketRequests) throw refusal("ticket-expired", "The ticket's requests are used up.");
+    if (entry.requests >= (entry.grant.requests ?? LIMITS.ticketRequests))
+      throw refusal("ticket-expired", "The ticket's requests are used up.");
     entry.requests++;
     return entry.grant;
   }

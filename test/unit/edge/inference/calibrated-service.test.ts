@@ -3,7 +3,6 @@ import {
   calibratedLatencyMs,
   calibratedMedianMs,
   calibratedSketch,
-  countRows,
   largestRows,
 } from "../../../../src/edge/inference/predict/calibrated-service.ts";
 import { DEFAULT_CONFIGURATION } from "../../../../src/protocol/fleet/serving.ts";
@@ -40,16 +39,5 @@ describe("the calibrated latency", () => {
     const placement = livePlacement("a", { sweep, linkMs: summarise([1, 1, 3]) });
     expect(calibratedLatencyMs(placement, 1, 0.5)).toBeCloseTo(2, 1);
     expect(calibratedLatencyMs(placement, 4, 0.99)).toBeCloseTo(11, 0);
-  });
-});
-
-describe("the rows of a request", () => {
-  const tensor = (name: string, shape: number[]) => ({ name, dtype: "float32" as const, shape });
-
-  it("are the first size of an input where the model leaves it free", () => {
-    expect(countRows([tensor("x", [-1, 4])], [tensor("x", [7, 4])])).toBe(7);
-    expect(countRows([tensor("fixed", [3]), tensor("x", [-1])], [tensor("x", [2]), tensor("fixed", [3])])).toBe(2);
-    expect(countRows([tensor("x", [1, 4])], [tensor("x", [1, 4])])).toBe(1);
-    expect(countRows([tensor("x", [])], [tensor("x", [])])).toBe(1);
   });
 });

@@ -1,22 +1,16 @@
-import { LIMITS } from "../../../protocol/wire/limits.ts";
-import type { TensorSpec } from "../../../protocol/models/model.ts";
-import { OIP_DATATYPES, OipInferRequest } from "../../../protocol/inference/oip.ts";
-import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
-import type { FieldError } from "../../../protocol/wire/problem.ts";
-import {
-  countElements,
-  type DType,
-  measureElements,
-  type Tensor,
-  tensorFromJson,
-} from "../../../protocol/wire/tensor.ts";
-import { parseJson } from "../../http/read-body.ts";
+import type { TensorSpec } from "../models/model.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { invalidRequest, parseInput } from "../wire/parse-input.ts";
+import type { FieldError } from "../wire/problem.ts";
+import { countElements, type DType, measureElements, type Tensor, tensorFromJson } from "../wire/tensor.ts";
+import { OIP_DATATYPES, OipInferRequest } from "./oip.ts";
 
 /** Content of an Open Inference Protocol request. */
 export interface OipRequest {
   readonly id: string | undefined;
   readonly tensors: Tensor[];
-  readonly budgetMs: number;
+  /** Null where the request names none. */
+  readonly budgetMs: number | null;
   readonly priority: number;
   /** Requested outputs, each with whether it comes as raw bytes; null for all of them. */
   readonly outputs: ReadonlyMap<string, boolean> | null;
@@ -30,24 +24,44 @@ const DTYPES = new Map(Object.entries(OIP_DATATYPES).map(([dtype, name]) => [nam
  * Reads a request for a model with these `inputs`. `headerLength` is the value of `Inference-Header-Content-Length`:
  * the length of the JSON part.
  * Behind it come the tensors that carry `binary_data_size`, in their order. With 0 the body is the only input's bytes.
+ * `parse` reads JSON.
  */
 export function readOipRequest(
   body: Uint8Array<ArrayBuffer>,
   headerLength: string | null,
   inputs: readonly TensorSpec[],
+  parse: (json: Uint8Array) => unknown,
 ): OipRequest {
-  if (headerLength === null) return readParts(body, new Uint8Array());
+  if (headerLength === null) return readParts(parse(body), new Uint8Array());
   const length = /^\d{1,10}$/.test(headerLength) ? Number(headerLength) : Number.POSITIVE_INFINITY;
   if (length > body.byteLength) {
     const message = `must be a number of bytes, at most the body's ${body.byteLength}`;
     throw invalidRequest([{ pointer: "header/inference-header-content-length", message }]);
   }
   if (length === 0) return readRawBody(body, inputs);
-  return readParts(body.subarray(0, length), body.subarray(length));
+  return readParts(parse(body.subarray(0, length)), body.subarray(length));
 }
 
-function readParts(json: Uint8Array, raw: Uint8Array): OipRequest {
-  const request = parseInput(OipInferRequest, parseJson(json));
+/** Refuses outputs that the model does not have. */
+export function checkOutputs({ outputs }: OipRequest, model: string, known: readonly TensorSpec[]): void {
+  const errors = [...(outputs?.keys() ?? [])].flatMap((name, index): FieldError[] => {
+    if (known.some((output) => output.name === name)) return [];
+    const message = `unexpected inference output '${name}' for model '${model}'`;
+    return [{ pointer: `#/outputs/${index}/name`, message }];
+  });
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+/** Place of an input in the request, by its name. */
+export function pointInto(tensors: readonly Tensor[]): (name: string) => string {
+  return (name) => {
+    const index = tensors.findIndex((tensor) => tensor.name === name);
+    return index < 0 ? "#/inputs" : `#/inputs/${index}`;
+  };
+}
+
+function readParts(json: unknown, raw: Uint8Array): OipRequest {
+  const request = parseInput(OipInferRequest, json);
   const errors: FieldError[] = [];
   const tensors: Tensor[] = [];
   let offset = 0;
@@ -130,7 +144,7 @@ function readRawBody(body: Uint8Array, inputs: readonly TensorSpec[]): OipReques
   }
   const shape = input.shape.map((size) => (size === -1 ? rows : size));
   const tensor = { name: input.name, dtype: input.dtype, shape, bytes: body };
-  const wishes = { budgetMs: LIMITS.oipBudgetMs, priority: 0 };
+  const wishes = { budgetMs: null, priority: 0 };
   return { id: undefined, tensors: [tensor], ...wishes, outputs: null, isBinary: true };
 }
 
@@ -143,13 +157,13 @@ function readPriority(value: string | number | boolean = 0): number {
 }
 
 /** The request's budget: `budget_ms`, or Triton's `timeout` in microseconds. */
-function readBudget(parameters: Readonly<Record<string, string | number | boolean>>): number {
+function readBudget(parameters: Readonly<Record<string, string | number | boolean>>): number | null {
   if (parameters["sequence_id"] !== undefined && parameters["sequence_id"] !== 0) {
     throw invalidRequest([{ pointer: "#/parameters/sequence_id", message: "sequences are not served" }]);
   }
   const { budget_ms: ours, timeout } = parameters;
   if (ours !== undefined) return checkBudget(ours, "#/parameters/budget_ms", 1);
-  if (timeout === undefined || timeout === 0) return LIMITS.oipBudgetMs;
+  if (timeout === undefined || timeout === 0) return null;
   return checkBudget(timeout, "#/parameters/timeout", 1_000);
 }
 

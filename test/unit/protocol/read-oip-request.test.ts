@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { readOipRequest } from "../../../../src/edge/routes/inference/read-oip-request.ts";
-import { writeOipReply } from "../../../../src/edge/routes/inference/write-oip-reply.ts";
-import { OIP_DATATYPES } from "../../../../src/protocol/inference/oip.ts";
-import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
-import type { Tensor } from "../../../../src/protocol/wire/tensor.ts";
-import { fc } from "../../property.ts";
-import { anyTensor } from "../../protocol/arbitraries.ts";
+import { OIP_DATATYPES } from "../../../src/protocol/inference/oip.ts";
+import { readOipRequest } from "../../../src/protocol/inference/read-oip-request.ts";
+import { writeOipReply } from "../../../src/protocol/inference/write-oip-reply.ts";
+import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
+import { fc } from "../property.ts";
+import { anyTensor } from "./arbitraries.ts";
+
+const read = (body: Uint8Array<ArrayBuffer>, headerLength: string | null) =>
+  readOipRequest(body, headerLength, [], (json) => parseJson(new TextDecoder().decode(json)));
 
 /** A request with raw tensors as Triton's clients write it. */
 function encodeRequest(tensors: readonly Tensor[]): { body: Uint8Array<ArrayBuffer>; headerLength: string } {
@@ -25,7 +29,7 @@ const tensors = fc.array(anyTensor, { minLength: 1, maxLength: 4 });
 /** True where it was read, false where it was refused as a mistake of the caller; throws for all else. */
 function isRead(body: Uint8Array<ArrayBuffer>, headerLength: string | null): boolean {
   try {
-    readOipRequest(body, headerLength, []);
+    read(body, headerLength);
     return true;
   } catch (error) {
     if (error instanceof ProblemError && error.problem.code === "invalid-request") return false;
@@ -38,7 +42,7 @@ describe("raw tensors", () => {
     fc.assert(
       fc.property(tensors, (sent) => {
         const { body, headerLength } = encodeRequest(sent);
-        expect(readOipRequest(body, headerLength, [])).toMatchObject({ tensors: sent, isBinary: true, outputs: null });
+        expect(read(body, headerLength)).toMatchObject({ tensors: sent, isBinary: true, outputs: null });
       }),
     );
   });
@@ -47,10 +51,10 @@ describe("raw tensors", () => {
     await fc.assert(
       fc.asyncProperty(tensors, async (sent) => {
         const { body, headerLength } = encodeRequest(sent);
-        const request = readOipRequest(body, headerLength, []);
-        const response = await writeOipReply(request, { model_name: "m", model_version: "1" }, sent, null);
-        const bytes = new Uint8Array(await response.arrayBuffer());
-        const length = Number(response.headers.get("inference-header-content-length"));
+        const request = read(body, headerLength);
+        const reply = await writeOipReply(request, { model_name: "m", model_version: "1" }, sent, null);
+        const bytes = reply.body;
+        const length = Number(reply.headers["inference-header-content-length"]);
         const { outputs } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, length))) as {
           outputs: { name: string; datatype: string; parameters: { binary_data_size: number } }[];
         };
