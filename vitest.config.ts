@@ -15,6 +15,8 @@ const everyCore = { maxWorkers: "100%" } as const;
 const wholeProcesses = {
   ...node,
   pool: "forks",
+  // Files that follow each other in a worker share its modules and what they open for it: a device, a stack, a browser.
+  isolate: false,
   maxWorkers: 3,
   sequence: { groupOrder: 2 },
   testTimeout: 120_000,
@@ -43,8 +45,6 @@ export default defineConfig({
           ...wholeProcesses,
           name: "kernels",
           include: ["kernels/**/*.test.ts", "test/kernels/**/*.test.ts"],
-          // Files that follow each other in a worker share its modules, and so the device that is opened there.
-          isolate: false,
           // Two emulated GPUs keep two cores busy.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
@@ -91,8 +91,7 @@ export default defineConfig({
       },
       { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },
       { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts", "test/fuzz/http/**/*.test.ts"] } },
-      // Files that follow each other in a worker share its stack and its browser.
-      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"], isolate: false } },
+      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"] } },
       // The client in other runtimes, which `npm run test:runtimes` installs.
       { test: { ...builtEdge, name: "runtimes", include: ["test/runtimes/**/*.test.ts"] } },
       // Needs a real GPU: `npm run test:device`.

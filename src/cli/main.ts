@@ -1,6 +1,10 @@
 #!/usr/bin/env node
-import { runProgram } from "./program.ts";
+import { enableCompileCache } from "node:module";
 import { PROCESS } from "./shell/shell.ts";
+
+// Most of a start is compiling our own code: it is kept compiled in the system's temporary folder.
+enableCompileCache();
+const { runProgram } = await import("./program.ts");
 
 // The reader closed the pipe early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

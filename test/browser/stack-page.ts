@@ -1,8 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { it as base } from "vitest";
-import { createClient } from "../../src/client/client.ts";
-import { endpoints } from "../../src/protocol/endpoints.ts";
-import { type LocalStack, startLocalStack } from "../e2e/local-stack.ts";
+import type { LocalStack } from "../e2e/local-stack.ts";
+import { it as withStack, openTenant } from "../e2e/shared-stack.ts";
 import { launchChromium } from "./chromium.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -13,15 +11,15 @@ interface Shared {
 }
 
 /** For `it.beforeAll(async ({ shared }) => …)` of a file. */
-// oxlint-disable-next-line no-empty-pattern -- vitest reads the parameters to find what a fixture needs
-export const it = base.extend("shared", { scope: "worker" }, async ({}, { onCleanup }): Promise<Shared> => {
-  const [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
-  onCleanup(async () => {
-    await browser.close();
-    await stack.stop();
-  });
-  return { stack, browser };
-});
+export const it = withStack.extend(
+  "shared",
+  { scope: "worker" },
+  async ({ sharedStack: stack }, { onCleanup }): Promise<Shared> => {
+    const browser = await launchChromium();
+    onCleanup(() => browser.close());
+    return { stack, browser };
+  },
+);
 
 export interface ViewOptions extends BrowserContextOptions {
   readonly key?: string;
@@ -53,19 +51,14 @@ export function openOperatorPage({ stack, browser }: Shared): StackPage {
 }
 
 /** The page of a new and empty project; with `lend`, the stack's runner works for it until the page is stopped. */
-export async function openTenantPage({ stack, browser }: Shared, { lend }: { lend: boolean }): Promise<StackPage> {
-  const { baseUrl, client, runnerId } = stack;
-  const project = `tenant-${crypto.randomUUID()}`;
-  await client.call(endpoints.createProject, { body: { name: project } });
-  const { secret } = await client.call(endpoints.createKey, { body: { name: "test", scopes: ["admin"], project } });
-  if (lend) await client.call(endpoints.shareRunner, { params: { id: runnerId } });
-  const page = openProjectPage({ ...stack, adminKey: secret, client: createClient({ baseUrl, key: secret }) }, browser);
+export async function openTenantPage({ stack, browser }: Shared, wishes: { lend: boolean }): Promise<StackPage> {
+  const tenant = await openTenant(stack, wishes);
+  const page = openProjectPage(tenant, browser);
   return {
     ...page,
     stop: async () => {
       await page.stop();
-      await client.call(endpoints.closeProject, { params: { name: project } });
-      if (lend) await client.call(endpoints.unshareRunner, { params: { id: runnerId } });
+      await tenant.stop();
     },
   };
 }

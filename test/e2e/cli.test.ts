@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -92,6 +92,13 @@ describe("as a process between pipes", () => {
     expect((await piped(["runner", "list"], { env: { FORCE_COLOR: "1" } })).out).toContain("\x1b[32monline");
     const both = { FORCE_COLOR: "1", NO_COLOR: "1" };
     expect((await piped(["runner", "list"], { env: both })).out).not.toContain("\x1b");
+  });
+
+  it("keeps its compiled code for the next start", async () => {
+    const { NODE_COMPILE_CACHE: _, ...env } = environment({ TMPDIR: folder });
+    const child = spawn(process.execPath, [program, "--version"], { cwd: root, env, stdio: "ignore" });
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(await readdir(folder)).toContain("node-compile-cache");
   });
 
   it("turns lines of observations into lines of actions", async () => {

@@ -2,12 +2,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { launchChromium } from "../browser/chromium.ts";
 import { bundleModule } from "../client-package/bundle-module.ts";
 import { type InstalledClient, packClient, runIn, tsc } from "../client-package/pack-client.ts";
 import { TOUR } from "../client-package/tour.ts";
-import { type LocalStack, placeModel, startLocalStack } from "./local-stack.ts";
+import { type LocalStack, placeModel } from "./local-stack.ts";
+import { it, openTenant } from "./shared-stack.ts";
 
 /** Compressed: the tarball; a program with all of the API; one that wants nothing of the table of endpoints. */
 const LIMITS_BYTES = { tarball: 220 * 1_024, whole: 96 * 1_024, retry: 40 * 1_024 };
@@ -70,12 +71,12 @@ void createClient({ baseUrl: "" }).call(endpoints.getJob, { params: { id: 7 } })
 describe("the tour", () => {
   let stack: LocalStack;
   let program: string;
-  beforeAll(async () => {
-    stack = await startLocalStack();
+  it.beforeAll(async ({ sharedStack }) => {
+    stack = await openTenant(sharedStack);
     await placeModel(stack, "cartpole");
     program = await bundleModule(installed.folder, 'export { takeTour } from "./client-tour.ts";');
   });
-  afterAll(() => stack.stop());
+  afterAll(() => stack?.stop());
 
   it("is taken in Node", async () => {
     await runIn(

@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { HrrOperation } from "../../src/protocol/inference/hrr.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
 import type { JobInput, JobResult } from "../../src/protocol/jobs/job.ts";
-import { type LocalStack, startLocalStack, waitForJob } from "./local-stack.ts";
+import { type LocalStack, waitForJob } from "./local-stack.ts";
+import { it, openTenant } from "./shared-stack.ts";
 
 const DIMENSION = 1_024;
 let stack: LocalStack;
 
-beforeAll(async () => {
-  stack = await startLocalStack();
+it.beforeAll(async ({ sharedStack }) => {
+  stack = await openTenant(sharedStack);
 });
-afterAll(() => stack.stop());
+afterAll(() => stack?.stop());
 
 type Vector = readonly number[];
 

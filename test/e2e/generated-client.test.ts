@@ -1,10 +1,11 @@
 import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { runIn, tsc } from "../client-package/pack-client.ts";
-import { type LocalStack, placeModel, startLocalStack } from "./local-stack.ts";
+import { type LocalStack, placeModel } from "./local-stack.ts";
 import { root } from "./run-npm.ts";
+import { it, openTenant } from "./shared-stack.ts";
 
 /** Long enough for any machine: what it takes is not the question here. */
 const BUDGET_MS = 30_000;
@@ -18,13 +19,13 @@ console.log(JSON.stringify(await takeTour(edge, key, digit, policy)));
 
 let stack: LocalStack;
 let folder: string;
-beforeAll(async () => {
+it.beforeAll(async ({ sharedStack }) => {
   folder = await mkdtemp(join(tmpdir(), "millrace-generated-"));
-  stack = await startLocalStack();
+  stack = await openTenant(sharedStack);
   await placeModel(stack, "lenet5");
 });
 afterAll(async () => {
-  await stack.stop();
+  await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -58,7 +58,7 @@ export async function startLocalStack({
   const startRunner = async (name: string, folder: string, variables: Record<string, string>) => {
     await mkdir(folder, { recursive: true });
     const environment = { ...(await prepareLocalRunner(client, baseUrl, folder)), MILLRACE_RUNNER_NAME: name };
-    await linkUnpacked(join(folder, "runner"));
+    await linkKept(join(folder, "runner"));
     const runner = await RunnerSupervisor.start({
       root,
       dataDir: folder,
@@ -93,12 +93,16 @@ export async function startLocalStack({
   };
 }
 
-/** A software GPU and compiled code of earlier runs; a runner that finds none makes its own, as `npm start` does. */
-async function linkUnpacked(runnerDir: string): Promise<void> {
+/** Roofs of devices, as runners of earlier tests measured them here. */
+const ROOFLINES = "rooflines";
+
+/** A software GPU of earlier runs, and its roofs; a runner that finds none makes its own, as that of `npm start` does. */
+async function linkKept(runnerDir: string): Promise<void> {
   await mkdir(runnerDir, { recursive: true });
-  for (const name of await readdir(CACHE_DIR).catch(() => [])) {
-    const isDone = name === "compile-cache" || /^swiftshader-[0-9a-f]+$/.test(name);
-    if (isDone) await symlink(join(CACHE_DIR, name), join(runnerDir, name));
+  await mkdir(join(CACHE_DIR, ROOFLINES), { recursive: true });
+  for (const name of await readdir(CACHE_DIR)) {
+    const isKept = name === ROOFLINES || /^swiftshader-[0-9a-f]+$/.test(name);
+    if (isKept) await symlink(join(CACHE_DIR, name), join(runnerDir, name));
   }
 }
 
@@ -130,13 +134,16 @@ export async function waitFor<Value>(
   limitMs = 90_000,
 ): Promise<Value> {
   let last: unknown = null;
-  for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(50)) {
+  const endMs = performance.now() + limitMs;
+  // Each question costs edge and test some milliseconds, which what is waited for may need.
+  for (let pauseMs = 25; performance.now() < endMs; pauseMs = Math.min(1.5 * pauseMs, 200)) {
     try {
       const value = await ask();
       if (value !== undefined) return value;
     } catch (error) {
       last = error;
     }
+    await delay(pauseMs);
   }
   throw new Error(`waited in vain for ${what}`, { cause: last });
 }

@@ -86,6 +86,8 @@ test("the CPU is described", () => {
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
   expect(host.kernels).toMatchObject([{ name: "mlp-population", variants: ["cpu-simd"] }]);
   expect(host.kernelDigests).toEqual({ "mlp-population": expect.stringMatching(/^[0-9a-f]{64}$/) });
+  // A folder for compiled code that the operator has chosen is kept to.
+  expect(host.environment).toEqual({ NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] });
 });
 
 describe("a model", () => {

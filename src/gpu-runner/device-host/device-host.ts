@@ -97,7 +97,8 @@ export class DeviceHost {
     const { role, driver = "auto", cacheDir, deviceKey, logger, environment } = options;
     if (environment !== undefined) return DeviceHost.#open(options, environment);
     // Most of a start is loading our own code and zod: kept compiled, it takes a third of the time.
-    const compiled = { NODE_COMPILE_CACHE: path.resolve(cacheDir, "compile-cache") };
+    const { NODE_COMPILE_CACHE = path.resolve(cacheDir, "compile-cache") } = process.env;
+    const compiled = { NODE_COMPILE_CACHE };
     const own = async (): Promise<Environment> => compiled;
     const software = async () => ({ ...compiled, ...(await installSoftwareGpu(cacheDir)) });
     const byDriver = { auto: [own, software], own: [own], software: [software] };

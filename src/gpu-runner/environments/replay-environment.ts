@@ -9,6 +9,7 @@ import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { readBuffer } from "../devices/gpu/readback.ts";
+import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
 /** States and actions to run an environment through: `steps` actions for each start. */
 export interface ReplayRequest {
@@ -50,16 +51,11 @@ export async function replayEnvironment(
   const observationBytes = 4 * countObservationWords(environment) * episodes * (steps + 1);
   const tapeBlocks = (tape?.length ?? 0) / (4 * episodes * steps);
   const parts = await composeReplay(environment, tape === undefined ? "philox.wgsl" : "tape.wgsl");
-  const pipeline = await withErrorScopes(device, async () =>
-    device.createComputePipelineAsync({
-      layout: "auto",
-      compute: {
-        module: await compileParts(device, parts),
-        entryPoint: "replay",
-        constants: { lanes: LANES },
-      },
-    }),
-  );
+  const pipeline = await withErrorScopes(device, async () => {
+    const module = await compileParts(device, parts);
+    const compute = { module, entryPoint: "replay", constants: { lanes: LANES } };
+    return shareCoreUntil(device.createComputePipelineAsync({ layout: "auto", compute }));
+  });
   const [plan, actionBuffer, states, transitions, observations] = [
     pool.acquire(32, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST),
     pool.acquire(actions.byteLength, storage),

@@ -5,6 +5,7 @@ import { prepareKernel } from "./dispatch/dispatch.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import type { ResidentBuffers } from "../devices/gpu/resident-buffers.ts";
 import { resolveBenchmark } from "./dispatch/resolve-benchmark.ts";
+import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
 /** Kernel with inputs from a caller. */
 export interface ComputeRequest {
@@ -45,7 +46,7 @@ export async function computeKernel(
     const uploadedMs = performance.now();
     await withErrorScopes(device, async () => {
       device.queue.submit([prepared.encode()]);
-      await device.queue.onSubmittedWorkDone();
+      await shareCoreUntil(device.queue.onSubmittedWorkDone());
     });
     gpu.throwUncaptured();
     const computedMs = performance.now();

@@ -4,6 +4,7 @@ import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Layout } from "./schedule-operators.ts";
+import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
 const FOLDER = new URL("../../../kernels/network/", import.meta.url);
 const FILES = ["finish", "weights", "map", "convolve", "dense", "reduce", "recur", "network"];
@@ -41,11 +42,13 @@ export class NetworkProgram {
     this.#module ??= loadModule(this.#device);
     const module = await this.#module;
     return withErrorScopes(this.#device, () =>
-      this.#device.createComputePipelineAsync({
-        label: "network",
-        layout: this.#device.createPipelineLayout({ bindGroupLayouts: [this.layout] }),
-        compute: { module, entryPoint: "main", constants },
-      }),
+      shareCoreUntil(
+        this.#device.createComputePipelineAsync({
+          label: "network",
+          layout: this.#device.createPipelineLayout({ bindGroupLayouts: [this.layout] }),
+          compute: { module, entryPoint: "main", constants },
+        }),
+      ),
     );
   }
 }

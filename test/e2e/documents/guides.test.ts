@@ -1,13 +1,17 @@
 import { mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type LocalStack, placeModel, startLocalStack } from "../local-stack.ts";
-import { readBlocks, runBlocks, TESTED_WITHIN_MS } from "./run-document.ts";
+import { afterAll, expect } from "vitest";
+import { type LocalStack, placeModel } from "../local-stack.ts";
 import { root } from "../run-npm.ts";
+import { it, openTenant } from "../shared-stack.ts";
+import { readBlocks, runBlocks, TESTED_WITHIN_MS } from "./run-document.ts";
 
-/** What the tour's second block makes of a shell. */
-const SHELL = 'millrace() { npm run -s millrace -- "$@"; }';
+/** What the tour's second block makes of a shell. The tour itself is run with it. */
+const TOUR_SHELL = 'millrace() { npm run -s millrace -- "$@"; }';
+/** What that script of npm runs; npm's own start would cost more than most of the guides' commands. */
+const SCRIPT = "node src/cli/main.ts";
+const SHELL = `millrace() { node_modules/.bin/${SCRIPT} "$@"; }`;
 
 /** What each guide must have shown at its end, and that no test but its own would notice the lack of. */
 const SHOWN: Readonly<Record<string, readonly (string | RegExp)[]>> = {
@@ -24,16 +28,16 @@ const SHOWN: Readonly<Record<string, readonly (string | RegExp)[]>> = {
 /** A folder that looks like the project, so that what guides write is not in the developer's own. */
 let folder: string;
 let stack: LocalStack;
-beforeAll(async () => {
+it.beforeAll(async ({ sharedStack }) => {
   folder = await mkdtemp(join(tmpdir(), "millrace-guides-"));
   for (const name of ["package.json", "src", "models", "kernels", "node_modules"]) {
     await symlink(join(root, name), join(folder, name));
   }
-  stack = await startLocalStack();
+  stack = await openTenant(sharedStack);
   for (const model of ["lenet5", "cartpole"]) await placeModel(stack, model);
 }, TESTED_WITHIN_MS);
 afterAll(async () => {
-  await stack.stop();
+  await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -42,7 +46,10 @@ it("runs each guide that has something to run, in the tour's shell", async () =>
   const blocks = await Promise.all(guides.map((guide) => readBlocks(`docs/guides/${guide}`)));
   const run = guides.filter((_, index) => (blocks[index]?.length ?? 0) > 0);
   expect(run.toSorted()).toEqual(Object.keys(SHOWN).toSorted());
-  expect((await readBlocks("docs/tour.md"))[1]).toContain(SHELL);
+  expect((await readBlocks("docs/tour.md"))[1]).toContain(TOUR_SHELL);
+  expect(JSON.parse(await readFile(join(root, "package.json"), "utf8"))).toMatchObject({
+    scripts: { millrace: SCRIPT },
+  });
 });
 
 it("runs the blocks of all documents: others have none", async () => {

@@ -72,7 +72,8 @@ function run(
 }
 
 async function compile(boxes: readonly string[]): Promise<string> {
-  return (await run(join(project, "node_modules/.bin/tsc"), ["-b", ...boxes])).output;
+  // The compiler is a Go program, which collects its garbage at a tenth less cost where it may grow.
+  return (await run(join(project, "node_modules/.bin/tsc"), ["-b", ...boxes], { GOGC: "400" })).output;
 }
 
 async function millrace(...args: string[]): Promise<string> {

@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import type { Job } from "../../../src/protocol/jobs/job.ts";
 import type { OptimisationResult } from "../../../src/protocol/jobs/optimisation.ts";
-import { type LocalStack, placeModel, startLocalStack, waitForJob } from "../local-stack.ts";
+import { type LocalStack, placeModel, waitForJob } from "../local-stack.ts";
+import { it, openTenant } from "../shared-stack.ts";
 
 const SPACE = { deviceKeys: ["cpu"], maxRows: [1, 8], concurrency: [1, 8] };
 
 let stack: LocalStack;
-beforeAll(async () => {
-  stack = await startLocalStack();
+it.beforeAll(async ({ sharedStack }) => {
+  stack = await openTenant(sharedStack);
   await placeModel(stack, "lenet5");
 });
-afterAll(() => stack.stop());
+afterAll(() => stack?.stop());
 
 async function optimise(changes: object): Promise<{ job: Job; result: OptimisationResult }> {
   const subject = { kind: "model", model: "lenet5" } as const;

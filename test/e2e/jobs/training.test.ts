@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { createDraws } from "../../../src/stats/random/draws.ts";
-import { type LocalStack, startLocalStack, waitFor, waitForJob } from "../local-stack.ts";
+import { type LocalStack, waitFor, waitForJob } from "../local-stack.ts";
+import { it, openTenant } from "../shared-stack.ts";
 
 const MODEL = "balancer";
 const EPISODES = 4;
@@ -10,10 +11,10 @@ const EPISODES = 4;
 const STEPS = 150;
 
 let stack: LocalStack;
-beforeAll(async () => {
-  stack = await startLocalStack();
+it.beforeAll(async ({ sharedStack }) => {
+  stack = await openTenant(sharedStack);
 });
-afterAll(() => stack.stop());
+afterAll(() => stack?.stop());
 
 it("trains a policy of CartPole, which then balances it by /act", async () => {
   const { client } = stack;

@@ -1,21 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import type { Job } from "../../../src/protocol/jobs/job.ts";
 import type { KernelInput } from "../../../src/protocol/kernels/submitted-kernel.ts";
-import { type LocalStack, startLocalStack, waitForJob } from "../local-stack.ts";
+import { type LocalStack, waitForJob } from "../local-stack.ts";
+import { it, openTenant } from "../shared-stack.ts";
 
 const ENDED = ["succeeded", "failed"] as const;
 let stack: LocalStack;
 let example: KernelInput;
 
-beforeAll(async () => {
-  stack = await startLocalStack();
+it.beforeAll(async ({ sharedStack }) => {
+  stack = await openTenant(sharedStack);
   const file = join(import.meta.dirname, "../../../kernels/gemm/example-submission.json");
   example = JSON.parse(await readFile(file, "utf8")) as KernelInput;
 });
-afterAll(() => stack.stop());
+afterAll(() => stack?.stop());
 
 async function submitAndCheck(body: KernelInput): Promise<{ id: string; job: Job }> {
   const { id, state, checkJobId } = await stack.client.call(endpoints.submitKernel, { body });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect } from "vitest";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import type { Job } from "../../../src/protocol/jobs/job.ts";
 import type { ValidationResult } from "../../../src/protocol/jobs/validation.ts";
-import { type LocalStack, placeModel, startLocalStack, waitForJob } from "../local-stack.ts";
+import { type LocalStack, placeModel, waitForJob } from "../local-stack.ts";
+import { it, openTenant } from "../shared-stack.ts";
 
 const short = { minDurationMs: 200, minQueries: 70 };
 const ALL = [
@@ -20,11 +21,11 @@ const REQUIREMENTS = [
 ] as const;
 
 let stack: LocalStack;
-beforeAll(async () => {
-  stack = await startLocalStack();
+it.beforeAll(async ({ sharedStack }) => {
+  stack = await openTenant(sharedStack);
   for (const name of ["lenet5", "cartpole"]) await placeModel(stack, name);
 });
-afterAll(() => stack.stop());
+afterAll(() => stack?.stop());
 
 async function validate(model: string, paths: ("runner" | "edge")[], scenarios: Scenarios): Promise<Job> {
   const { id } = await stack.client.call(endpoints.createJob, {

@@ -8,6 +8,8 @@ import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 const TIMEOUT_MS = 60_000;
 /** Rounding error of doubles in microseconds. */
 const ROUNDING_US = 1;
+/** Their spans are a tenth more than the limit holds. */
+const RUNS = 6_500;
 
 let host: DeviceHost;
 beforeAll(async () => {
@@ -112,12 +114,12 @@ test(
 test(
   "a benchmark of many runs keeps the newest of its spans, within the limit",
   async () => {
-    const { measured, trace, named } = await profile({ kernel: "empty-dispatch", shape: {}, iterations: 10_000 });
+    const { measured, trace, named } = await profile({ kernel: "empty-dispatch", shape: {}, iterations: RUNS });
     expect(measured.trace?.sizeBytes).toBeLessThanOrEqual(LIMITS.traceBytes);
     expect(measured.trace?.sizeBytes).toBe(Buffer.byteLength(measured.traceText ?? ""));
     expect(measured.trace?.droppedEvents).toBeGreaterThan(0);
     expect(trace.otherData.droppedEvents).toBe(measured.trace?.droppedEvents);
-    expect(named("run").at(-1)?.args.run).toBe(9_999);
+    expect(named("run").at(-1)?.args.run).toBe(RUNS - 1);
     expect(named("compile")).toEqual([]);
   },
   TIMEOUT_MS,

@@ -2,6 +2,7 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { BufferPool } from "./buffer-pool.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 import { readBuffer } from "./readback.ts";
+import { shareCoreUntil } from "./wait-for-gpu.ts";
 
 interface Resident {
   readonly buffer: GPUBuffer;
@@ -26,7 +27,7 @@ export class ResidentBuffers {
     const buffer = await this.#pool.acquireSurely(paddedSizeOf(bytes.byteLength), usage);
     try {
       await withErrorScopes(this.#device, () => this.#write(buffer, bytes));
-      await this.#device.queue.onSubmittedWorkDone();
+      await shareCoreUntil(this.#device.queue.onSubmittedWorkDone());
     } catch (error) {
       this.#pool.discard(buffer);
       throw error;

@@ -6,6 +6,7 @@ import { type DeviceOutput, readOutput, toOutput } from "./device-output.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
 import { type PartLimits, type ProblemPart, sliceInputs, splitProblem } from "./split-problem.ts";
 import { resetOutput, type RunnablePart, uploadBinding, type UploadedPart, uploadPart } from "./upload-part.ts";
+import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /** Bytes uploaded to a device and read back from it. */
 export interface Traffic {
@@ -174,7 +175,7 @@ function createRunnable(
       const encoder = device.createCommandEncoder();
       for (const { buffer } of select("write", "scratch")) encoder.clearBuffer(buffer);
       device.queue.submit([encoder.finish()]);
-      await device.queue.onSubmittedWorkDone();
+      await shareCoreUntil(device.queue.onSubmittedWorkDone());
     },
     read: (name) => readOutput(context, outputs, name),
   };
@@ -185,5 +186,5 @@ export async function freeIdle({ device, pool }: Pick<KernelContext, "device" | 
   pool.destroy();
   // Dawn frees destroyed buffers only after the next submission.
   device.queue.submit([]);
-  await device.queue.onSubmittedWorkDone();
+  await shareCoreUntil(device.queue.onSubmittedWorkDone());
 }

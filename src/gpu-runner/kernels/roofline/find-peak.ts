@@ -11,6 +11,7 @@ import { freeIdle, prepareKernel } from "../dispatch/dispatch.ts";
 import { bindableBytes, createLike, sizeBindings } from "../dispatch/padded-layout.ts";
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
 import { GpuTimer } from "../../devices/gpu/timer.ts";
+import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /** Search for one peak: the kernel, its sizes in ascending order, and the settings to compare. */
 export interface PeakSearch {
@@ -91,7 +92,7 @@ async function openTrial(
   const startedAt = performance.now();
   const inputs = stretch(kernel, small, shape);
   const prepared = await prepareKernel(target, choice, inputs);
-  await device.queue.onSubmittedWorkDone();
+  await shareCoreUntil(device.queue.onSubmittedWorkDone());
   const run: Trial["run"] = async () => {
     assertWanted(signal);
     const { gpuMs, wallMs } = await withErrorScopes(device, () => measureKernel(device, prepared, timer, 1, () => {}));

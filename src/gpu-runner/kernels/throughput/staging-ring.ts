@@ -4,6 +4,7 @@ import { GpuTimer, parseTicks, TICKS_BYTES } from "../../devices/gpu/timer.ts";
 import { RunForecast } from "../../devices/gpu/wait-for-gpu.ts";
 import { type KernelContext, type PreparedKernel, prepareKernel } from "../dispatch/dispatch.ts";
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
+import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /** Time span of a pass, on the GPU's clock. */
 export interface PassSpan {
@@ -175,7 +176,7 @@ export class StagingRing {
 
   /** Waits for all work in flight and releases all buffers. */
   async release(): Promise<void> {
-    if (this.#inFlight.length > 0) await this.#context.device.queue.onSubmittedWorkDone();
+    if (this.#inFlight.length > 0) await shareCoreUntil(this.#context.device.queue.onSubmittedWorkDone());
     for (const slot of [...this.#inFlight.splice(0), ...this.#free.splice(0)]) slot.release();
   }
 

@@ -16,7 +16,8 @@ const COMPARED_INPUTS = 32;
 const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": 0.1 };
 /** Rows of one request; where the first axis is fixed, the network's own number of rows. */
 const SWEEP = [1, 8, LIMITS.edgeRows] as const;
-const SAMPLES = 30;
+/** Most samples of one time; a calibration of fewer iterations has as few here. */
+const MOST_SAMPLES = 30;
 const BARE_REQUESTS = 200;
 /** Least extra duration of a repeating request over one that computes once, so that the round trip matters little. */
 const MEASURED_MS = 10;
@@ -24,6 +25,13 @@ const MEASURED_MS = 10;
 const FINGERPRINT = { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "edge" };
 
 type Context = Pick<WorkloadContext, "fleet" | "models" | "edgeProbe" | "otherJobs" | "signal" | "onProgress">;
+
+export interface EdgeEffort {
+  /** Median echo on the open socket. */
+  readonly echoMs: number;
+  /** Iterations of the calibration. */
+  readonly iterations: number;
+}
 
 /** The CPU provider's outputs for the inputs of a seed. */
 interface Reference {
@@ -36,19 +44,19 @@ interface Reference {
  * Proves and measures a dense network at the edge, from the runner.
  * Its outputs are compared with the CPU provider's on seeded inputs.
  * The time of one computation is the extra duration of repeating requests, divided by their extra computations.
- * `echoMs` is the median echo on the open socket.
  */
 export async function calibrateEdge(
   model: PlacedModel,
   { variants }: EdgeWork,
-  echoMs: number,
+  { echoMs, iterations }: EdgeEffort,
   context: Context,
 ): Promise<CalibratedPlacement[]> {
+  const samples = Math.min(MOST_SAMPLES, iterations);
   const linkMs = summarise(await measureAround(echoMs, context));
   const references = await askReferences(model, context);
   const placements: CalibratedPlacement[] = [];
   for (const variant of variants) {
-    placements.push({ ...(await calibrate(model, variant, references, context)), linkMs });
+    placements.push({ ...(await calibrate(model, variant, { references, samples }, context)), linkMs });
   }
   return placements;
 }
@@ -64,7 +72,7 @@ async function measureAround(echoMs: number, { edgeProbe, signal }: Context): Pr
 async function calibrate(
   model: PlacedModel,
   variant: EdgeVariant,
-  references: readonly Reference[],
+  { references, samples }: { readonly references: readonly Reference[]; readonly samples: number },
   context: Context,
 ): Promise<CalibratedPlacement> {
   const { modelVersionId } = model;
@@ -81,7 +89,8 @@ async function calibrate(
       edge.run({ modelVersionId, variant, rows, seed, repetitions }, signal).then(({ durationMs }) => durationMs);
     const most = Math.floor(LIMITS.edgeRunProducts / (fresh.rowProducts * (isFree ? rows : fixedRows)));
     onProgress({ phase: `edge ${variant}: measure`, done: rows, total: LIMITS.edgeRows });
-    sweep.push({ rows, serviceMs: summarise(await timeOnce(measure, Math.min(most, LIMITS.edgeRepetitions))) });
+    const repetitions = Math.min(most, LIMITS.edgeRepetitions);
+    sweep.push({ rows, serviceMs: summarise(await timeOnce(measure, repetitions, samples)) });
   }
   const device = describeEnvironment(fleet.cpu.host.device, otherJobs);
   const place = { deviceKey: EDGE_DEVICE_KEY, deviceName: "edge", software: false, fingerprint: FINGERPRINT };
@@ -141,16 +150,17 @@ async function compare(
 export async function timeOnce(
   measure: (seed: number, repetitions: number) => Promise<number>,
   most: number,
+  samples: number,
 ): Promise<number[]> {
   const onceSamplesMs: number[] = [];
-  for (let sample = 0; sample < SAMPLES; sample++) onceSamplesMs.push(await measure(sample, 1));
+  for (let sample = 0; sample < samples; sample++) onceSamplesMs.push(await measure(sample, 1));
   const onceMs = summarise(onceSamplesMs).p50;
   let repetitions = Math.min(2, most);
   while (repetitions < most && (await measure(0, repetitions)) - onceMs < MEASURED_MS) {
     repetitions = Math.min(most, repetitions * 2);
   }
   const samplesMs: number[] = [];
-  for (let sample = 0; sample < SAMPLES; sample++) {
+  for (let sample = 0; sample < samples; sample++) {
     const longerMs = (await measure(sample, repetitions)) - onceMs;
     samplesMs.push(Math.max(0, longerMs / (repetitions - 1)));
   }

@@ -3,7 +3,7 @@ import { type Backend, modelBackendOf } from "../../../protocol/fleet/hardware.t
 import type { PlacedModel } from "../../../protocol/link.ts";
 import { FIRST_VARIANT } from "../../../protocol/models/model.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import { calibrateEdge } from "./calibrate-edge.ts";
+import { calibrateEdge, type EdgeEffort } from "./calibrate-edge.ts";
 import { countSizes, createSeededInputs } from "../../../protocol/models/model-inputs.ts";
 import { findSizes } from "./find-sizes.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
@@ -79,7 +79,9 @@ async function measurePlacements(
   }
   onProgress({ phase: "link", done: 0, total: ECHOES });
   const linkMs = summarise(await probe.measureMs(ECHOES, signal));
-  placements.push(...(await measureAtEdge(model, linkMs.p50, context, signal)));
+  placements.push(
+    ...(await measureAtEdge(model, { echoMs: linkMs.p50, iterations: spec.iterations }, context, signal)),
+  );
   const { modelVersionId } = spec;
   const result: CalibrationResult = {
     kind: "calibration",
@@ -95,14 +97,14 @@ async function measurePlacements(
 /** Measurements at the edge itself; a failure there does not keep this runner from serving. */
 async function measureAtEdge(
   model: PlacedModel,
-  echoMs: number,
+  effort: EdgeEffort,
   context: WorkloadContext,
   signal: AbortSignal,
 ): Promise<CalibratedPlacement[]> {
   const { edge, logger } = context;
   if (edge === null) return [];
   try {
-    return await calibrateEdge(model, edge, echoMs, context);
+    return await calibrateEdge(model, edge, effort, context);
   } catch (error) {
     signal.throwIfAborted();
     logger.error({ error, modelVersionId: model.modelVersionId }, "the edge could not be calibrated");

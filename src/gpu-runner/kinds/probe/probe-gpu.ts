@@ -13,6 +13,7 @@ import { checkClaim, type Claim } from "./claim.ts";
 import { limitClaims } from "./limit-claims.ts";
 import { speedClaims } from "./speed-claims.ts";
 import { timestampClaims } from "./timestamp-claims.ts";
+import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /** Claims of the adapter's identity, that it is no emulation unless claimed, and that each feature exists. */
 function identityClaims(
@@ -80,7 +81,7 @@ async function fill({ device, pool }: KernelContext, wantedBytes: number): Promi
       const encoder = device.createCommandEncoder();
       encoder.clearBuffer(held.at(-1)!);
       device.queue.submit([encoder.finish()]);
-      await device.queue.onSubmittedWorkDone();
+      await shareCoreUntil(device.queue.onSubmittedWorkDone());
       filledBytes += bytes;
     }
   } catch (error) {

@@ -9,6 +9,7 @@ import { defaultAxes } from "../../kernels/tuning/list-candidates.ts";
 import { measureKernel } from "../../kernels/benchmark/measure-kernel.ts";
 import { type PeakName, remeasurePeak } from "../../kernels/roofline/roofline.ts";
 import type { Claim } from "./claim.ts";
+import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /** Share of an earlier peak that must be reached again. */
 const LEAST_SHARE = 0.25;
@@ -68,7 +69,7 @@ async function watchHost(target: BenchmarkDevice, signal: AbortSignal): Promise<
     await sleep(Math.max(20, 0.7 * submissions * runMs));
     const { user, system } = process.cpuUsage(before);
     const cores = (user + system) / 1e3 / (performance.now() - startedAt);
-    await target.device.queue.onSubmittedWorkDone();
+    await shareCoreUntil(target.device.queue.onSubmittedWorkDone());
     return judgeHost(cores);
   } finally {
     prepared.release();

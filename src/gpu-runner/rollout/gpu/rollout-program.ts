@@ -1,4 +1,5 @@
 import { withErrorScopes } from "../../devices/gpu/error-scopes.ts";
+import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /**
  * Usage of buffers that kernels read and write and the host fills and reads back. A function, since Dawn defines the
@@ -37,11 +38,9 @@ export class RolloutProgram {
 
   async #make(entryPoint: string, lanes: number | null): Promise<GPUComputePipeline> {
     const module = await (this.#module ??= this.#compile());
+    const compute = { module, entryPoint, ...(lanes !== null && { constants: { lanes } }) };
     return withErrorScopes(this.#device, () =>
-      this.#device.createComputePipelineAsync({
-        layout: "auto",
-        compute: { module, entryPoint, ...(lanes !== null && { constants: { lanes } }) },
-      }),
+      shareCoreUntil(this.#device.createComputePipelineAsync({ layout: "auto", compute })),
     );
   }
 }

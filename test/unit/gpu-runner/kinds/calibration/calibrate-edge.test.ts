@@ -19,6 +19,7 @@ const model: PlacedModel = {
 };
 const WAY_MS = 5;
 const ECHO_MS = 2;
+const EFFORT = { echoMs: ECHO_MS, iterations: 300 };
 const BARE_MS = 2.5;
 const LOAD_MS = 40;
 const ROW_MS = 0.002;
@@ -59,7 +60,7 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void,
 describe("a calibration of the edge", () => {
   it("finds the time of one computation whatever the way takes, and what lies around it", async () => {
     const { context, runs } = scriptContext(() => {});
-    const [placement, ...further] = await calibrateEdge(model, { variants: ["fp32"] }, ECHO_MS, context);
+    const [placement, ...further] = await calibrateEdge(model, { variants: ["fp32"] }, EFFORT, context);
     expect(further).toEqual([]);
     expect(placement).toMatchObject({ backend: "edge-wasm", deviceKey: "edge", agrees: true, fidelity: 1 });
     expect(placement?.memory).toEqual({ baseBytes: 65_536, bytesPerRow: 0 });
@@ -77,22 +78,34 @@ describe("a calibration of the edge", () => {
     const rowProducts = LIMITS.edgeParameters;
     const { context, runs } = scriptContext(() => {}, rowProducts);
     const fixed = { ...model, inputs: [spec("x", [2, 3])] };
-    const [placement] = await calibrateEdge(fixed, { variants: ["fp32"] }, ECHO_MS, context);
+    const [placement] = await calibrateEdge(fixed, { variants: ["fp32"] }, EFFORT, context);
     expect(placement?.sweep.map(({ rows }) => rows)).toEqual([1]);
     const most = Math.max(...runs.map(({ repetitions }) => repetitions));
     expect(2 * most * rowProducts).toBeLessThanOrEqual(LIMITS.edgeRunProducts);
   });
 
+  it("takes as few samples as the calibration has iterations, and thirty at most", async () => {
+    for (const [iterations, samples] of [
+      [10, 10],
+      [300, 30],
+    ] as const) {
+      const { context } = scriptContext(() => {});
+      const effort = { ...EFFORT, iterations };
+      const [placement] = await calibrateEdge(model, { variants: ["fp32"] }, effort, context);
+      expect(placement?.sweep.map(({ serviceMs }) => serviceMs.count)).toEqual([samples, samples, samples]);
+    }
+  });
+
   it("fails float32 that differs, and lets bytes differ by a little", async () => {
     const work = { variants: ["fp32" as const, "edge-int8" as const] };
     const slightly = scriptContext((values) => values.forEach((value, i) => (values[i] = value * 1.02)));
-    const placements = await calibrateEdge(model, work, ECHO_MS, slightly.context);
+    const placements = await calibrateEdge(model, work, EFFORT, slightly.context);
     expect(placements.map(({ variant, agrees }) => [variant, agrees])).toEqual([
       ["fp32", false],
       ["edge-int8", true],
     ]);
     const wrong = scriptContext((values) => values.fill(0));
-    for (const { agrees } of await calibrateEdge(model, work, ECHO_MS, wrong.context)) expect(agrees).toBe(false);
+    for (const { agrees } of await calibrateEdge(model, work, EFFORT, wrong.context)) expect(agrees).toBe(false);
   });
 
   it("reports how often bytes lead to the same answer", async () => {
@@ -101,7 +114,7 @@ describe("a calibration of the edge", () => {
       // Every other comparison another element is the largest, by a hair.
       if (variant === "edge-int8" && call++ % 2 === 0) values[values.indexOf(Math.min(...values))] = 1.0001;
     });
-    const [placement] = await calibrateEdge(model, { variants: ["edge-int8"] }, ECHO_MS, swapping.context);
+    const [placement] = await calibrateEdge(model, { variants: ["edge-int8"] }, EFFORT, swapping.context);
     expect(placement?.fidelity).toBeGreaterThan(0);
     expect(placement?.fidelity).toBeLessThan(1);
   });
@@ -109,16 +122,20 @@ describe("a calibration of the edge", () => {
 
 describe("the time of one computation", () => {
   it("is never below nought, however long a request took that computed once", async () => {
-    const samples = await timeOnce(async (_seed, repetitions) => (repetitions === 1 ? 50 : 20), 64);
+    const samples = await timeOnce(async (_seed, repetitions) => (repetitions === 1 ? 50 : 20), 64, 10);
     expect(new Set(samples)).toEqual(new Set([0]));
   });
 
   it("is measured with as few repetitions as separate it from the way", async () => {
     const asked: number[] = [];
-    await timeOnce(async (_seed, repetitions) => {
-      asked.push(repetitions);
-      return 3 + repetitions * 4;
-    }, 1_000);
+    await timeOnce(
+      async (_seed, repetitions) => {
+        asked.push(repetitions);
+        return 3 + repetitions * 4;
+      },
+      1_000,
+      10,
+    );
     expect(Math.max(...asked)).toBe(4);
   });
 });
