@@ -97,6 +97,17 @@ test("normalisations of every kind", { timeout: TIMEOUT_MS }, () =>
   ),
 );
 
+test("lines brought to a root mean square of 1", { timeout: TIMEOUT_MS }, () =>
+  expectModel(
+    network([node("RMSNormalization", ["x", "k"], ["y"], { axis: 1 })], {
+      x: [3, 5],
+      y: [3, 5],
+      opset: 23,
+      tensors: [weights("k", [3, 5])],
+    }),
+  ),
+);
+
 test("copies: tiles, borders, parts, choices by computed places, and blocks", { timeout: TIMEOUT_MS }, () =>
   expectModel(
     network(

@@ -42,5 +42,7 @@ export function lowerDropout(lowering: Lowering, node: OnnxNode): void {
   lowering.define(mask, rowAxis < 0 ? ones : { ...lowering.inArena(ones), rowAxis });
 }
 
-/** Nodes whose numbers follow from shapes: those that differ by the number of rows can only be a shape themselves. */
-export function lowerShape(): void {}
+/** `Shape` and `Size`, whose numbers are folded where the shape is known. */
+export function lowerShape(_: Lowering, node: OnnxNode): void {
+  throw unsupported(node, "its shape depends on computed values");
+}

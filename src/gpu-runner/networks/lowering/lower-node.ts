@@ -122,6 +122,6 @@ export function lowerNode(lowering: Lowering, node: OnnxNode): void {
   if (lower === undefined) throw unsupported(node, "the operator is not known");
   // Weights keep the format in which they stand in the file.
   const known = node.operator === "Constant" ? null : lowering.numbersOf(node.outputs[0]!);
-  if (known !== null) lowering.define(node.outputs[0]!, known);
-  else lower(lowering, node);
+  if (known === null) lower(lowering, node);
+  else if (known !== "varying") lowering.define(node.outputs[0]!, known);
 }

@@ -83,12 +83,22 @@ export class Lowering {
     return this.#inputs.has(name);
   }
 
-  /** Numbers of a value that follow from shapes and constants, the same for any number of rows; else null. */
-  numbersOf(name: string): Constant | null {
-    const [one, two] = [this.#facts, this.#factsOfTwo].map(({ numbers }) => numbers.get(name)?.values);
-    const shape = this.#facts.shapes.get(name);
-    if (one === undefined || shape === undefined || one.join() !== two?.join()) return null;
-    return countElements(shape) === one.length ? { kind: "constant", shape, floats: Float32Array.from(one) } : null;
+  /**
+   * Numbers of a value that follow from shapes and constants: `varying` where they differ by the number of rows, so that
+   * only shapes may follow from them; null where they are computed.
+   */
+  numbersOf(name: string): Constant | "varying" | null {
+    const [one, two] = [this.#facts, this.#factsOfTwo].map(({ numbers, shapes }) => ({
+      values: numbers.get(name)?.values,
+      shape: shapes.get(name),
+    }));
+    const { values, shape } = one!;
+    // What grows with the rows is no shape.
+    if (values === undefined || shape === undefined || shape.join() !== two!.shape?.join()) return null;
+    if (values.join() !== two!.values?.join()) return "varying";
+    return countElements(shape) === values.length
+      ? { kind: "constant", shape, floats: Float32Array.from(values) }
+      : null;
   }
 
   /** Input of a node; refuses values that are unknown. */
