@@ -4,7 +4,12 @@ import type { Backend } from "../../../protocol/fleet/hardware.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 import type { MemoryFit, SizeSweep, SweepStep } from "../../../protocol/models/model.ts";
-import { countMeasuredElements, countSizes, createExtremeInputs, createSeededInputs } from "../../../protocol/models/model-inputs.ts";
+import {
+  countMeasuredElements,
+  countSizes,
+  createExtremeInputs,
+  createSeededInputs,
+} from "../../../protocol/models/model-inputs.ts";
 import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
 import type { ServingConfiguration } from "../../../protocol/fleet/serving.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
