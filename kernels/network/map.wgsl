@@ -6,13 +6,15 @@ const ADD = 1u;
 const SUBTRACT = 2u;
 const MULTIPLY = 3u;
 const DIVIDE = 4u;
-// 5 is a power.
+const POWER = 5u;
 const MINIMUM = 6u;
 const MAXIMUM = 7u;
 const SQUARE = 8u;
 // With the operands changed over.
 const SUBTRACT_FROM = 9u;
 const DIVIDE_INTO = 10u;
+// From here on they are in seldom.wgsl.
+const FIRST_SELDOM_MAP = 16u;
 
 // Offsets into the operands and the output.
 struct Walk { a: i32, b: i32, out: i32 }
@@ -53,11 +55,21 @@ fn second(op: Op, base: i32, at: i32) -> f32 {
   return arena[base + op.other + at];
 }
 
-// Other than `pow`, it takes a negative base where the exponent is whole.
+// Other than `pow`, it takes a negative base where the exponent is whole. Exceptions as in C.
+// Source: ISO C, F.10.4.4.
 fn power(base: f32, exponent: f32) -> f32 {
-  let size = pow(abs(base), exponent);
-  let is_odd = exponent == round(exponent) && abs(exponent) % 2.0 == 1.0;
-  return select(size, -size, base < 0.0 && is_odd);
+  let size = select(pow(abs(base), exponent), infinity(), base == 0.0 && exponent < 0.0);
+  let is_whole = exponent == round(exponent);
+  let is_odd = is_whole && abs(exponent) % 2.0 == 1.0;
+  let found = select(size, -size, base < 0.0 && is_odd);
+  let is_none = is_nan(base) || is_nan(exponent) || (base < 0.0 && !is_whole && base > -infinity());
+  let is_one = exponent == 0.0 || base == 1.0 || (base == -1.0 && abs(exponent) >= infinity());
+  return select(select(found, not_a_number(), is_none), 1.0, is_one);
+}
+
+// `found`, or the operand that is NaN.
+fn spread(found: f32, a: f32, b: f32) -> f32 {
+  return select(select(found, b, is_nan(b)), a, is_nan(a));
 }
 
 fn apply(which: u32, a: f32, b: f32) -> f32 {
@@ -66,8 +78,8 @@ fn apply(which: u32, a: f32, b: f32) -> f32 {
     case SUBTRACT: { return a - b; }
     case MULTIPLY: { return a * b; }
     case DIVIDE: { return a / b; }
-    case MINIMUM: { return min(a, b); }
-    case MAXIMUM: { return max(a, b); }
+    case MINIMUM: { return spread(min(a, b), a, b); }
+    case MAXIMUM: { return spread(max(a, b), a, b); }
     case SUBTRACT_FROM: { return b - a; }
     case DIVIDE_INTO: { return b / a; }
     default: {
@@ -80,6 +92,10 @@ fn apply(which: u32, a: f32, b: f32) -> f32 {
 fn map(op: Op, place: Place, item: i32) {
   let at = walk(op, item);
   let a = arena[place.base + op.input + at.a];
+  if (has_seldom_map && op.which >= FIRST_SELDOM_MAP) {
+    map_seldom(op, place, at, a);
+    return;
+  }
   var found = a;
   switch op.which {
     case COPY: {}

@@ -78,6 +78,10 @@ const REDUCE = 7u;
 const SOFTMAX = 8u;
 const GRU = 9u;
 const LSTM = 10u;
+const PRODUCT = 11u;
+const REDUCE_SELDOM = 12u;
+const NORMALISE = 13u;
+const CUMULATE = 14u;
 
 // Where a lane stands: its first item, by how much it goes on, and where its row's arena begins.
 struct Place { first: i32, stride: i32, base: i32, row: i32, rows: i32 }
@@ -92,6 +96,12 @@ override has_pool: bool = true;
 override has_reduce: bool = true;
 override has_softmax: bool = true;
 override has_recur: bool = true;
+override has_product: bool = true;
+override has_reduce_seldom: bool = true;
+override has_normalise: bool = true;
+override has_cumulate: bool = true;
+override has_seldom: bool = true;
+override has_seldom_map: bool = true;
 
 // Each kind has a loop of its own: devices that compute all branches by masks skip a loop, but nothing else.
 fn compute_all(op: Op, place: Place) {
@@ -131,6 +141,26 @@ fn compute_all(op: Op, place: Place) {
   if (has_dense_rows && kind == DENSE && !is_one_row) {
     for (var item = place.first; item < items; item += place.stride) {
       dense_rows(op, place, item);
+    }
+  }
+  if (has_product && kind == PRODUCT) {
+    for (var item = place.first; item < items; item += place.stride) {
+      product(op, place, item);
+    }
+  }
+  if (has_reduce_seldom && kind == REDUCE_SELDOM) {
+    for (var item = place.first; item < items; item += place.stride) {
+      reduce_seldom(op, place, item);
+    }
+  }
+  if (has_normalise && kind == NORMALISE) {
+    for (var item = place.first; item < items; item += place.stride) {
+      normalise(op, place, item);
+    }
+  }
+  if (has_cumulate && kind == CUMULATE) {
+    for (var item = place.first; item < items; item += place.stride) {
+      cumulate(op, place, item);
     }
   }
 }

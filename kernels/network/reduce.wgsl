@@ -8,7 +8,13 @@ const NORM = 4u;
 // A mean that counts padding, too.
 const PADDED_MEAN = 5u;
 
-const LOWEST = -3.4028234e38;
+// The largest of the bits without a sign shows whether there was NaN, which `max` and `min` may drop.
+fn worse(worst: u32, value: f32) -> u32 {
+  return max(worst, bitcast<u32>(value) & 0x7fffffffu);
+}
+fn unless_nan(worst: u32, found: f32) -> f32 {
+  return select(found, not_a_number(), worst > 0x7f800000u);
+}
 
 fn pool(op: Op, place: Place, item: i32) {
   let pixels = op.outHeight * op.outWidth;
@@ -16,7 +22,8 @@ fn pool(op: Op, place: Place, item: i32) {
   let y = pixel / op.outWidth * op.strideY - op.padY;
   let x = pixel % op.outWidth * op.strideX - op.padX;
   let input = place.base + op.input + item / pixels * op.height * op.width;
-  var largest = LOWEST;
+  var largest = -infinity();
+  var worst = 0u;
   var sum = 0.0;
   var count = 0.0;
   for (var ky = 0; ky < op.kernelHeight; ky++) {
@@ -27,12 +34,13 @@ fn pool(op: Op, place: Place, item: i32) {
       if (at_x < 0 || at_x >= op.width) { continue; }
       let value = arena[input + at_y * op.width + at_x];
       largest = max(largest, value);
+      worst = worse(worst, value);
       sum += value;
       count += 1.0;
     }
   }
   if (op.which == PADDED_MEAN) { count = f32(op.kernelHeight * op.kernelWidth); }
-  put(op, place.base, item, select(sum / count, largest, op.which == LARGEST));
+  put(op, place.base, item, select(sum / count, unless_nan(worst, largest), op.which == LARGEST));
 }
 
 // Where an item's elements begin: the first three axes of the index are the item's own, the others are walked through.
@@ -44,8 +52,9 @@ fn start(op: Op, item: i32) -> i32 {
 
 fn reduce(op: Op, place: Place, item: i32) {
   let input = place.base + op.input + start(op, item);
-  var largest = LOWEST;
-  var smallest = -LOWEST;
+  var largest = -infinity();
+  var smallest = infinity();
+  var worst = 0u;
   var sum = 0.0;
   var squares = 0.0;
   for (var i = 0; i < op.d3; i++) {
@@ -55,6 +64,7 @@ fn reduce(op: Op, place: Place, item: i32) {
         let value = arena[at];
         largest = max(largest, value);
         smallest = min(smallest, value);
+        worst = worse(worst, value);
         sum += value;
         squares += value * value;
         at += op.a5;
@@ -64,8 +74,8 @@ fn reduce(op: Op, place: Place, item: i32) {
   var found = sum;
   switch op.which {
     case MEAN: { found /= f32(op.d3 * op.d4 * op.d5); }
-    case LARGEST: { found = largest; }
-    case SMALLEST: { found = smallest; }
+    case LARGEST: { found = unless_nan(worst, largest); }
+    case SMALLEST: { found = unless_nan(worst, smallest); }
     case NORM: { found = sqrt(squares); }
     default: {}
   }
@@ -81,14 +91,21 @@ fn softmax(op: Op, place: Place) {
     let first = start(op, item);
     let input = place.base + op.input + first;
     let output = place.base + op.output + first;
-    var largest = LOWEST;
-    for (var i = 0; i < size; i++) { largest = max(largest, arena[input + i * stride]); }
+    var largest = -infinity();
+    var worst = 0u;
+    for (var i = 0; i < size; i++) {
+      let value = arena[input + i * stride];
+      largest = max(largest, value);
+      worst = worse(worst, value);
+    }
+    // There are no shares of NaN, of infinity, or of nothing but -infinity.
+    let is_none = worst > 0x7f800000u || (bitcast<u32>(largest) & 0x7fffffffu) == 0x7f800000u;
     var sum = 0.0;
     for (var i = 0; i < size; i++) { sum += exp(arena[input + i * stride] - largest); }
     for (var i = 0; i < size; i++) {
       let shifted = arena[input + i * stride] - largest;
       let share = select(exp(shifted) / sum, shifted - log(sum), op.which == LOGARITHM);
-      arena[output + i * stride] = quantise(op, vec4<f32>(share)).x;
+      arena[output + i * stride] = quantise(op, vec4<f32>(select(share, not_a_number(), is_none))).x;
     }
   }
 }

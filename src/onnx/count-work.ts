@@ -87,7 +87,8 @@ const perInput: Work = (_, [input]) => input && [0, countElements(input)];
 const SINGLE =
   "Abs Add And Ceil Clip Div Equal Exp Erf Floor Greater GreaterOrEqual LeakyRelu Less LessOrEqual Log Max Min Mod Mul" +
   " Neg Not Or PRelu Pow Reciprocal Relu Round Sigmoid Sign Sin Cos Sqrt Sub Sum Mean Tanh Where Xor ThresholdedRelu" +
-  " DequantizeLinear QuantizeLinear DynamicQuantizeLinear Selu Elu Celu Softplus Softsign HardSigmoid HardSwish Mish Gelu Swish CumSum";
+  " DequantizeLinear QuantizeLinear DynamicQuantizeLinear Selu Elu Celu Softplus Softsign HardSigmoid HardSwish Mish Gelu Swish CumSum" +
+  " Acos Acosh Asin Asinh Atan Atanh Cosh IsInf IsNaN Shrink Sinh Tan";
 const MOVES: ReadonlySet<string> = new Set(
   (
     "Cast CastLike Concat Constant ConstantOfShape DepthToSpace Dropout Expand Flatten Gather GatherElements GatherND" +
@@ -99,7 +100,7 @@ const MOVES: ReadonlySet<string> = new Set(
 const RULES: ReadonlyMap<string, Work> = new Map([
   ...SINGLE.split(" ").map((operator) => [operator, perOutput(1)] as const),
   ...(
-    "ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp" +
+    "ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp" +
     " GlobalAveragePool GlobalMaxPool ArgMax ArgMin TopK"
   )
     .split(" ")
@@ -126,6 +127,9 @@ const RULES: ReadonlyMap<string, Work> = new Map([
     LayerNormalization: perOutput(7),
     InstanceNormalization: perOutput(7),
     GroupNormalization: perOutput(7),
+    MeanVarianceNormalization: perOutput(7),
+    RMSNormalization: perOutput(5),
+    LpNormalization: perOutput(3),
     // The largest, minus it, exponential, sum, quotient.
     Softmax: perOutput(5),
     LogSoftmax: perOutput(5),

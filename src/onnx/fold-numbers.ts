@@ -1,5 +1,6 @@
 import { countElements, intOf, intsOf, type OnnxNode } from "./onnx-model.ts";
 import { type Shape, sliceOf } from "./shape-rule.ts";
+import { floatsOf, integersOf } from "./tensor-values.ts";
 
 /** A few numbers that are known without computing on data, row by row. */
 export interface KnownNumbers {
@@ -93,6 +94,38 @@ const cast: Fold = (node, [input]) => {
   return input && { isWhole, values: isWhole ? input.values.map(Math.trunc) : input.values };
 };
 
+/** 1 for true and 0 for false. */
+const test = (holds: (a: number, b: number) => boolean): Fold => pairwise((a, b) => Number(holds(a, b)));
+
+const fill: Fold = (node, [shape]) => {
+  const length = shape && countElements(shape.values);
+  if (length === undefined || !(length <= MOST_KNOWN)) return undefined;
+  const value = node.attributes.get("value");
+  const tensor = value?.kind === "tensor" ? value.value : undefined;
+  const isWhole = tensor !== undefined && !tensor.dtype.startsWith("float");
+  const [number] = tensor === undefined ? [0] : isWhole ? integersOf(tensor) : floatsOf(tensor);
+  return { values: Array.from({ length }, () => number!), isWhole };
+};
+
+const range: Fold = (_, [start, limit, step]) => {
+  const numbers = [start, limit, step].map((known) => (known?.values.length === 1 ? known.values[0]! : Number.NaN));
+  const [from, to, by] = numbers as [number, number, number];
+  const length = Math.max(0, Math.ceil((to - from) / by));
+  if (!(length <= MOST_KNOWN)) return undefined;
+  const isWhole = [start, limit, step].every((known) => known!.isWhole);
+  return { values: Array.from({ length }, (_each, index) => from + index * by), isWhole };
+};
+
+const where: Fold = (_, [condition, then, otherwise]) => {
+  if (!condition || !then || !otherwise) return undefined;
+  const sizes = [condition, then, otherwise].map(({ values }) => values.length);
+  const length = Math.max(...sizes);
+  if (sizes.some((size) => size !== 1 && size !== length)) return undefined;
+  const at = ({ values }: KnownNumbers, index: number) => values[values.length === 1 ? 0 : index]!;
+  const values = Array.from({ length }, (_each, index) => at(at(condition, index) === 0 ? otherwise : then, index));
+  return { values, isWhole: then.isWhole && otherwise.isWhole };
+};
+
 const FOLDS: ReadonlyMap<string, Fold> = new Map(
   Object.entries({
     Identity: kept,
@@ -115,5 +148,17 @@ const FOLDS: ReadonlyMap<string, Fold> = new Map(
     Concat: concatenate,
     Slice: slice,
     ReduceProd: product,
+    ConstantOfShape: fill,
+    Range: range,
+    Where: where,
+    Equal: test((a, b) => a === b),
+    Greater: test((a, b) => a > b),
+    Less: test((a, b) => a < b),
+    And: test((a, b) => a !== 0 && b !== 0),
+    Or: test((a, b) => a !== 0 || b !== 0),
+    Not: each((value) => Number(value === 0)),
+    Mod: pairwise((a, b) => a - b * Math.floor(a / b)),
+    Abs: each(Math.abs),
+    Sqrt: each(Math.sqrt),
   }),
 );

@@ -1,9 +1,9 @@
 import { foldNumbers, type KnownNumbers, MOST_KNOWN } from "./fold-numbers.ts";
 import { GROWING_SHAPE_RULES } from "./growing-shape-rules.ts";
-import { countElements, type OnnxModel, type OnnxNode, type OnnxTensor } from "./onnx-model.ts";
+import { countElements, type OnnxModel, type OnnxTensor } from "./onnx-model.ts";
 import type { Shape } from "./shape-rule.ts";
 import { SHAPE_RULES } from "./shape-rules.ts";
-import { floatsOf, integersOf } from "./tensor-values.ts";
+import { constantTensor, floatsOf, integersOf } from "./tensor-values.ts";
 
 /** Largest rank that is followed; ONNX Runtime's own limits are lower. */
 const MAX_RANK = 32;
@@ -14,6 +14,16 @@ const MAX_RANK = 32;
  * Rules: ONNX's operators since opset 7, https://onnx.ai/onnx/operators.
  */
 export function inferShapes(model: OnnxModel, rows: number): Map<string, Shape> {
+  return inferFacts(model, rows).shapes;
+}
+
+/** What a network says before it runs: shapes as in `inferShapes`, and numbers that follow from shapes and constants. */
+export interface ModelFacts {
+  readonly shapes: Map<string, Shape>;
+  readonly numbers: Map<string, KnownNumbers>;
+}
+
+export function inferFacts(model: OnnxModel, rows: number): ModelFacts {
   const shapes = new Map<string, Shape>();
   const known = new Map<string, KnownNumbers>();
   const learn = (name: string, tensor: OnnxTensor) => {
@@ -31,7 +41,7 @@ export function inferShapes(model: OnnxModel, rows: number): Map<string, Shape> 
   }
   for (const node of model.nodes) {
     if (node.domain !== "") continue;
-    const constant = constantOf(node);
+    const constant = constantTensor(node);
     if (constant !== null) {
       learn(node.outputs[0] ?? "", constant);
       continue;
@@ -51,29 +61,11 @@ export function inferShapes(model: OnnxModel, rows: number): Map<string, Shape> 
     );
     if (folded !== undefined) known.set(node.outputs[0] ?? "", folded);
   }
-  return shapes;
+  return { shapes, numbers: known };
 }
 
 function canBe(shape: Shape): boolean {
   return shape.length <= MAX_RANK && shape.every((size) => Number.isSafeInteger(size) && size >= 0);
-}
-
-/** The tensor that a Constant stands for, in whichever way it says it; null of other nodes. */
-function constantOf({ operator, attributes }: OnnxNode): OnnxTensor | null {
-  if (operator !== "Constant") return null;
-  const value = attributes.get("value");
-  if (value?.kind === "tensor") return value.value;
-  const [name, said] = [...attributes][0] ?? ["", undefined];
-  if (said?.kind === "int" && name === "value_int") return listed("int64", [], [said.value]);
-  if (said?.kind === "float" && name === "value_float") return listed("float64", [], [said.value]);
-  if (said?.kind === "ints" && name === "value_ints") return listed("int64", [said.value.length], said.value);
-  if (said?.kind === "floats" && name === "value_floats") return listed("float64", [said.value.length], said.value);
-  return null;
-}
-
-function listed(dtype: "int64" | "float64", dims: readonly number[], values: readonly number[]): OnnxTensor {
-  const numbers = dtype === "int64" ? BigInt64Array.from(values, BigInt) : Float64Array.from(values);
-  return { name: "", dtype, dims, bytes: new Uint8Array(numbers.buffer) };
 }
 
 function numbersOf(tensor: OnnxTensor): KnownNumbers | undefined {

@@ -1,5 +1,5 @@
 import { along, broadcast, countPlaces, type Shape, type ShapeRule, sliceOf, windowsOf } from "./shape-rule.ts";
-import { countElements, intOf, intsOf } from "./onnx-model.ts";
+import { countElements, intOf, intsOf, textOf } from "./onnx-model.ts";
 
 const same: ShapeRule = ({ inputs: [input] }) => input && [input];
 
@@ -24,11 +24,33 @@ const pool: ShapeRule = ({ node, inputs: [input] }) => {
   return [[...input.slice(0, 2), ...sizes.map((size, axis) => countPlaces(size, windows[axis]!, ceil))]];
 };
 
+/** A list counts as a row on the left and as a column on the right, and has no axis in the product. */
 const multiply: ShapeRule = ({ inputs: [one, other] }) => {
-  if (!one || !other || one.length < 2 || other.length < 2) return undefined;
+  if (!one?.length || !other?.length) return undefined;
+  const [isRow, isColumn] = [one.length === 1, other.length === 1];
   const outer = broadcast(one.slice(0, -2), other.slice(0, -2));
-  if (outer === undefined || one.at(-1) !== other.at(-2)) return undefined;
-  return [[...outer, one.at(-2)!, other.at(-1)!]];
+  if (outer === undefined || one.at(-1) !== other.at(isColumn ? -1 : -2)) return undefined;
+  return [[...outer, ...(isRow ? [] : [one.at(-2)!]), ...(isColumn ? [] : [other.at(-1)!])]];
+};
+
+/** Letters name the axes of each operand; without an arrow, those that stand once come out by the alphabet. */
+const einsum: ShapeRule = ({ node, inputs }) => {
+  const [left, right] = textOf(node, "equation", "").replaceAll(" ", "").split("->");
+  const terms = left!.split(",");
+  if (left!.includes(".") || terms.some((term, index) => term.length !== inputs[index]?.length)) return undefined;
+  const letters = terms.join("");
+  const sizes = new Map<string, number>();
+  for (const [index, letter] of letters.split("").entries()) {
+    const size = inputs.flatMap((each) => each!)[index]!;
+    if ((sizes.get(letter) ?? 1) === 1) sizes.set(letter, size);
+  }
+  const output =
+    right ??
+    [...sizes.keys()]
+      .filter((each) => letters.split(each).length === 2)
+      .toSorted()
+      .join("");
+  return [output.split("").map((letter) => sizes.get(letter) ?? Number.NaN)];
 };
 
 const gemm: ShapeRule = ({ node, inputs: [one, other] }) => {
@@ -129,9 +151,10 @@ const gather: ShapeRule = ({ node, inputs: [input, indices] }) => {
 /** Over the axes that an attribute names, or since opset 18 (sums since 13) an input. */
 const reduce: ShapeRule = ({ node, inputs: [input], numbers }) => {
   if (!input) return undefined;
-  const axes = intsOf(node, "axes") ?? (node.inputs[1] ? numbers(1) : input.map((_, axis) => axis));
-  const gone = axes?.map((axis) => along(axis, input));
-  if (gone === undefined) return undefined;
+  const named = intsOf(node, "axes") ?? (node.inputs[1] ? numbers(1) : []);
+  if (named === undefined) return undefined;
+  if (named.length === 0 && intOf(node, "noop_with_empty_axes", 0) !== 0) return [input];
+  const gone = named.length === 0 ? [...input.keys()] : named.map((axis) => along(axis, input));
   if (intOf(node, "keepdims", 1) !== 0) return [input.map((size, axis) => (gone.includes(axis) ? 1 : size))];
   return [input.filter((_, axis) => !gone.includes(axis))];
 };
@@ -197,7 +220,9 @@ export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
     GlobalAveragePool: globalPool,
     GlobalMaxPool: globalPool,
     MatMul: multiply,
+    Einsum: einsum,
     Gemm: gemm,
+    GatherElements: ({ inputs: [, indices] }) => indices && [indices],
     Reshape: reshape,
     Flatten: flatten,
     Transpose: transpose,

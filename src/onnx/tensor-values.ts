@@ -1,4 +1,4 @@
-import { countElements, type OnnxTensor } from "./onnx-model.ts";
+import { countElements, type OnnxNode, type OnnxTensor } from "./onnx-model.ts";
 
 /** A copy of the numbers of a tensor of floats, as float32; throws a RangeError for other types. */
 export function floatsOf({ name, dtype, bytes }: OnnxTensor): Float32Array<ArrayBuffer> {
@@ -13,6 +13,7 @@ export function floatsOf({ name, dtype, bytes }: OnnxTensor): Float32Array<Array
 export function integersOf({ name, dtype, bytes, dims }: OnnxTensor): number[] {
   const { buffer } = new Uint8Array(bytes);
   if (dtype === "int64") return Array.from(new BigInt64Array(buffer), Number).map((value) => exact(name, value));
+  if (dtype === "uint64") return Array.from(new BigUint64Array(buffer), Number).map((value) => exact(name, value));
   if (dtype === "int32") return [...new Int32Array(buffer)];
   if (dtype === "uint32") return [...new Uint32Array(buffer)];
   if (dtype === "int16") return [...new Int16Array(buffer)];
@@ -34,6 +35,24 @@ export function floatTensor(name: string, dims: readonly number[], values: Float
 export function integerTensor(name: string, values: readonly number[]): OnnxTensor {
   const bytes = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
   return { name, dtype: "int64", dims: [values.length], bytes };
+}
+
+/** The tensor that a Constant stands for, in whichever way it says it; null of other nodes. */
+export function constantTensor({ operator, attributes }: OnnxNode): OnnxTensor | null {
+  if (operator !== "Constant") return null;
+  const value = attributes.get("value");
+  if (value?.kind === "tensor") return value.value;
+  const [name, said] = [...attributes][0] ?? ["", undefined];
+  if (said?.kind === "int" && name === "value_int") return listed("int64", [], [said.value]);
+  if (said?.kind === "float" && name === "value_float") return listed("float32", [], [said.value]);
+  if (said?.kind === "ints" && name === "value_ints") return listed("int64", [said.value.length], said.value);
+  if (said?.kind === "floats" && name === "value_floats") return listed("float32", [said.value.length], said.value);
+  return null;
+}
+
+function listed(dtype: "int64" | "float32", dims: readonly number[], values: readonly number[]): OnnxTensor {
+  const numbers = dtype === "int64" ? BigInt64Array.from(values, BigInt) : Float32Array.from(values);
+  return { name: "", dtype, dims, bytes: new Uint8Array(numbers.buffer) };
 }
 
 function exact(name: string, value: number): number {

@@ -42,6 +42,25 @@ function tensorError(expected: Tensor, found: Tensor): number {
   return difference === 0 ? 0 : difference / Math.max(scale, Number.MIN_VALUE);
 }
 
+/**
+ * The same for inputs that may be NaN, infinite or large: infinite where an output is a number and the reference is none;
+ * elements that are no number in one of both do not count otherwise.
+ */
+export function extremeError(reference: readonly Tensor[], outputs: readonly Tensor[]): number {
+  const errors = reference.map((expected) => {
+    const found = outputs.find(({ name }) => name === expected.name);
+    if (found === undefined || expected.dtype === "string" || found.dtype !== expected.dtype) {
+      return maxRelativeError([expected], outputs);
+    }
+    const [a, b] = [expected, found].map((tensor) => Array.from(typedView(tensor) as ArrayLike<number>, Number));
+    if (a!.some((x, at) => !Number.isFinite(x) && Number.isFinite(b![at]))) return Number.POSITIVE_INFINITY;
+    const kept = a!.flatMap((x, at) => (Number.isFinite(x) && Number.isFinite(b![at]) ? [[x, b![at]!] as const] : []));
+    const scale = kept.reduce((largest, [x]) => Math.max(largest, Math.abs(x)), Number.MIN_VALUE);
+    return kept.reduce((worst, [x, y]) => Math.max(worst, Math.abs(x - y)), 0) / scale;
+  });
+  return Math.max(0, ...errors);
+}
+
 /** Share of answers in which every output has its largest element at the same place as the original. */
 export function measureFidelity(
   originals: readonly (readonly Tensor[])[],

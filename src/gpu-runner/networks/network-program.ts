@@ -7,7 +7,19 @@ import type { Layout } from "./schedule-operators.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
 const FOLDER = new URL("../../../kernels/network/", import.meta.url);
-const FILES = ["finish", "weights", "map", "convolve", "dense", "reduce", "recur", "network"];
+const FILES = [
+  "finish",
+  "seldom",
+  "weights",
+  "map",
+  "convolve",
+  "dense",
+  "product",
+  "reduce",
+  "normalise",
+  "recur",
+  "network",
+];
 
 /** `override` constants of a pipeline. */
 type ProgramConstants = Readonly<Record<string, number>>;
@@ -63,12 +75,15 @@ async function loadModule(device: GPUDevice): Promise<GPUShaderModule> {
 
 /** Binary function in kernels/network/map.wgsl. */
 const POWER = 5;
+/** First functions that kernels/network/seldom.wgsl computes: of two elements, and of one. */
+const FIRST_SELDOM = 16;
 
 /** Constants that leave out the unused parts of the program and set its number of lanes. */
 export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layout, "lanes">): ProgramConstants {
   const has = (test: (numbers: ReadyOp["numbers"]) => boolean) =>
     Number(operators.some(({ numbers }) => test(numbers)));
   const hasKind = (...kinds: (keyof typeof KIND)[]) => has(({ kind }) => kinds.some((each) => KIND[each] === kind));
+  const activations = operators.reduce((bits, { numbers }) => bits | (1n << BigInt(numbers["activation"] ?? 0)), 0n);
   return {
     lanes,
     has_map: hasKind("map"),
@@ -84,7 +99,14 @@ export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layou
     has_transposed: has(({ kind, which }) => (kind === KIND.convolve || kind === KIND.convolveEach) && which === 1),
     has_summands: has(({ kind, other }) => kind !== KIND.map && other !== undefined),
     has_grid: has(({ quantised }) => quantised === 1),
-    activations: operators.reduce((bits, { numbers }) => bits | (1 << (numbers["activation"] ?? 0)), 0),
+    has_product: hasKind("product"),
+    has_reduce_seldom: hasKind("reduceSeldom"),
+    has_normalise: hasKind("normalise"),
+    has_cumulate: hasKind("cumulate"),
+    has_seldom: has(({ activation = 0 }) => activation >= FIRST_SELDOM),
+    has_seldom_map: has(({ kind, which = 0 }) => kind === KIND.map && which >= FIRST_SELDOM),
+    activations: Number(BigInt.asUintN(32, activations)),
+    seldom_activations: Number(activations >> 32n),
     has_packed: has(({ weightType = 0 }) => weightType !== 0),
   };
 }

@@ -14,6 +14,10 @@ const MAX_ARENA_BYTES = 64 * MiB;
 /** Workgroups along an axis, from WebGPU's default limit. */
 const MAX_GROUPS = 65_535;
 
+/** Whole numbers up to here are exact in float32, in which activations are kept. */
+const LARGEST_WHOLE = 2 ** 24;
+const LARGE: ReadonlySet<string> = new Set(["int32", "uint32", "int64"]);
+
 interface Spread {
   readonly dispatches: readonly Dispatch[];
   readonly pipeline: GPUComputePipeline;
@@ -47,7 +51,7 @@ export class Network {
         "The wgsl backend cannot hold the network in one of the device's buffers.",
       );
     }
-    this.rowsAtMost = Math.min(MAX_GROUPS, Math.max(1, fitting));
+    this.rowsAtMost = plan.isFixed ? 1 : Math.min(MAX_GROUPS, Math.max(1, fitting));
   }
 
   /** Dispatches of one pass. */
@@ -64,8 +68,12 @@ export class Network {
   zeros(rows: number): Tensor[] {
     return this.#plan.inputs.map(({ name, dtype, shape, words }) => {
       const bytes = new Uint8Array(rows * words * DTYPE_BYTES[dtype]);
-      return { name, dtype, shape: shape.with(0, rows), bytes };
+      return { name, dtype, shape: this.#shapeOfRows(shape, rows), bytes };
     });
+  }
+
+  #shapeOfRows(shape: readonly number[], rows: number): number[] {
+    return this.#plan.isFixed ? [...shape] : shape.with(0, rows);
   }
 
   /** Switches to another layout. Fails with `kernel-invalid` where the device does not support it. */
@@ -100,8 +108,8 @@ export class Network {
 
   async #run(inputs: readonly Tensor[]): Promise<InferenceOutcome> {
     const startedAt = performance.now();
-    const values = this.#plan.inputs.map((end) => readInput(end, inputs));
-    const rows = values[0]!.length / this.#plan.inputs[0]!.words;
+    const values = this.#plan.inputs.map((end) => readInput(end, inputs, this.#plan.isFixed));
+    const rows = this.#plan.isFixed ? 1 : values[0]!.length / this.#plan.inputs[0]!.words;
     if (!values.every(({ length }, index) => length === rows * this.#plan.inputs[index]!.words)) {
       throw new ProblemError("invalid-request", "The inputs have different numbers of rows.");
     }
@@ -114,7 +122,10 @@ export class Network {
       times.computeMs += spent.computeMs;
       times.readbackMs += spent.readbackMs;
     }
-    return { tensors: this.#plan.outputs.map((end, index) => writeOutput(end, outputs[index]!, rows)), times };
+    const tensors = this.#plan.outputs.map((end, index) =>
+      writeOutput(end, this.#shapeOfRows(end.shape, rows), outputs[index]!),
+    );
+    return { tensors, times };
   }
 
   async #runPart(
@@ -173,28 +184,43 @@ export class Network {
 }
 
 /** Numbers of an input in the kernels' format. */
-function readInput({ name, dtype, shape, words }: NetworkEnd, tensors: readonly Tensor[]): Float32Array<ArrayBuffer> {
+function readInput(
+  { name, dtype, shape, words }: NetworkEnd,
+  tensors: readonly Tensor[],
+  isFixed: boolean,
+): Float32Array<ArrayBuffer> {
   const tensor = tensors.find((each) => each.name === name);
-  const wanted = `${dtype} [rows, ${shape.slice(1).join(", ")}]`;
-  const fits = tensor?.dtype === dtype && tensor.shape.slice(1).join() === shape.slice(1).join();
-  if (!fits || tensor.shape.length !== shape.length || countElements(tensor.shape) === 0) {
+  const sizes = isFixed ? shape : ["rows", ...shape.slice(1)];
+  const wanted = `${dtype} [${sizes.join(", ")}]`;
+  const rows = tensor?.shape[0] ?? 1;
+  const fits = tensor?.dtype === dtype && tensor.shape.join() === (isFixed ? shape : shape.with(0, rows)).join();
+  if (!fits || countElements(tensor.shape) === 0) {
     throw new ProblemError("invalid-request", `The input '${name}' is not ${wanted}.`, {
       errors: [{ pointer: `#/inputs/${name}`, message: `must be ${wanted}` }],
     });
   }
   const values = typedView(tensor);
-  if (values.length !== tensor.shape[0]! * words) {
+  if (values.length !== (isFixed ? 1 : rows) * words) {
     throw new ProblemError("invalid-request", `The input '${name}' does not fill its shape.`);
   }
   if (values instanceof Float32Array && values.buffer instanceof ArrayBuffer)
     return values as Float32Array<ArrayBuffer>;
-  return Float32Array.from(values as ArrayLike<number>);
+  const floats = Float32Array.from(values as ArrayLike<number | bigint>, Number);
+  if (LARGE.has(dtype) && floats.some((value) => Math.abs(value) > LARGEST_WHOLE)) {
+    const message = `must lie between -${LARGEST_WHOLE} and ${LARGEST_WHOLE} on the wgsl backend, which computes in float32`;
+    throw new ProblemError("invalid-request", `The input '${name}' has numbers that float32 does not hold.`, {
+      errors: [{ pointer: `#/inputs/${name}`, message }],
+    });
+  }
+  return floats;
 }
 
-function writeOutput({ name, dtype, shape }: NetworkEnd, values: Float32Array, rows: number): Tensor {
-  const whole = { name, dtype, shape: shape.with(0, rows) };
+function writeOutput({ name, dtype }: NetworkEnd, shape: number[], values: Float32Array): Tensor {
+  const whole = { name, dtype, shape };
   if (dtype === "float32") return { ...whole, bytes: new Uint8Array(values.buffer) };
   const bytes = new Uint8Array(values.length * DTYPE_BYTES[dtype]);
-  typedView({ ...whole, bytes }).set(values as never);
+  const view = typedView({ ...whole, bytes });
+  if (view instanceof BigInt64Array) view.set(BigInt64Array.from(values, BigInt));
+  else view.set(values as never);
   return { ...whole, bytes };
 }

@@ -1,10 +1,13 @@
 import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { type DType, DTYPE_BYTES } from "../../protocol/wire/tensor.ts";
 import { lowerNode } from "./lowering/lower-node.ts";
+import { emitLevels } from "./lowering/lower-quantised.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
 
+/** Types whose numbers float32 does not hold. */
+const WIDE: ReadonlySet<string> = new Set(["float64", "uint64"]);
 /** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
 
@@ -40,8 +43,8 @@ function placeRegions(operators: readonly PlannedOp[]): { offsets: Map<Region, n
 
 function livesOf(operators: readonly PlannedOp[]): Life[] {
   const lives = new Map<Region, Life>();
-  for (const [index, { input, other, output, cells, firstCells, products }] of operators.entries()) {
-    for (const spot of [input, other, output, cells, firstCells, products]) {
+  for (const [index, { input, other, factor, output, cells, firstCells, products }] of operators.entries()) {
+    for (const spot of [input, other, factor, output, cells, firstCells, products]) {
       if (spot === undefined) continue;
       const life = lives.get(spot.region);
       if (life === undefined) lives.set(spot.region, { region: spot.region, from: index, until: index });
@@ -59,7 +62,7 @@ function align(words: number): number {
 export interface NetworkEnd {
   readonly name: string;
   readonly dtype: Exclude<DType, "string">;
-  /** Shape of one row; its first axis is the axis of rows. */
+  /** Shape of one row; its first axis is the axis of rows, unless the network's sizes are fixed. */
   readonly shape: readonly number[];
   readonly words: number;
   /** Offset in words within a row: inputs come first, in the order of the file. */
@@ -77,6 +80,8 @@ export interface ReadyOp {
 
 /** Network in the form that the kernels run. */
 export interface NetworkPlan {
+  /** Whether no size is free: the network computes one set of inputs at a time, which counts as one row. */
+  readonly isFixed: boolean;
   readonly inputs: readonly NetworkEnd[];
   readonly outputs: readonly NetworkEnd[];
   readonly operators: readonly ReadyOp[];
@@ -94,17 +99,19 @@ export function planNetwork(model: OnnxModel): NetworkPlan {
   const [sparse] = model.sparseWeights?.keys() ?? [];
   if (sparse !== undefined) throw unsupported({ operator: "sparse weights", name: sparse }, "it reads dense ones only");
   const lowering = new Lowering(model);
+  const isFixed = model.inputs.every(({ shape }) => shape.every((size) => typeof size === "number"));
+  const isRow = ({ rowAxis, shape }: Activation) => (isFixed ? rowAxis < 0 : rowAxis === 0 && shape[0] === 1);
   let before = 0;
   const end = (name: string, dtype: string, { shape }: Pick<Activation, "shape">): NetworkEnd => {
     const node = { name, operator: "its inputs and outputs" };
-    if (!(dtype in DTYPE_BYTES) || dtype.endsWith("64")) throw unsupported(node, `they are ${dtype}`);
+    if (!(dtype in DTYPE_BYTES) || WIDE.has(dtype)) throw unsupported(node, `they are ${dtype}`);
     const words = countElements(shape);
     before += words;
     return { name, dtype: dtype as NetworkEnd["dtype"], shape, words, before: before - words };
   };
   const inputs = model.inputs.map(({ name, dtype }) => {
     const input = lowering.reserve(endNode(name));
-    if (input.rowAxis !== 0) throw unsupported(endNode(name), "its first axis is not that of the rows");
+    if (!isRow(input)) throw unsupported(endNode(name), "its first axis is not that of the rows");
     const found = end(name, dtype, input);
     const numbers = { input: found.before, items: found.words };
     lowering.emit(endNode(name), { kind: "load", numbers, work: found.words }, input);
@@ -112,15 +119,16 @@ export function planNetwork(model: OnnxModel): NetworkPlan {
   });
   for (const node of model.nodes) lowerNode(lowering, node);
   const outputs = model.outputs.map(({ name, dtype }) => {
-    const value = lowering.activationOf(endNode(name), 0);
-    if (value.rowAxis !== 0 || value.shape[0] !== 1)
-      throw unsupported(endNode(name), "its first axis is not that of the rows");
+    const kept = lowering.activationOf(endNode(name), 0);
+    const isLevels = kept.grid !== undefined && !dtype.startsWith("float");
+    const value = isLevels ? emitLevels(lowering, endNode(name), kept, kept.grid) : kept;
+    if (!isRow(value)) throw unsupported(endNode(name), "its first axis is not that of the rows");
     const found = end(name, dtype, value);
     const numbers = { output: found.before, items: found.words };
     lowering.operators.push({ kind: "store", numbers, input: value, work: found.words });
     return found;
   });
-  return { inputs, outputs, ...makeReady(lowering), endWords: before, weights: lowering.weights.toBytes() };
+  return { isFixed, inputs, outputs, ...makeReady(lowering), endWords: before, weights: lowering.weights.toBytes() };
 }
 
 /** An input or output of the network as a node of its own. */
@@ -135,6 +143,7 @@ function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "ar
     const places = {
       input: at(spots.input),
       other: at(spots.other),
+      weights: at(spots.factor),
       output: at(spots.output),
       d1: at(spots.cells),
       d2: at(spots.firstCells),

@@ -103,6 +103,34 @@ export function countMeasuredElements(specs: readonly TensorSpec[], size = 0): n
   );
 }
 
+/** Spreads of seeded floats that are negative, too, and large ones. */
+const SPREADS = [8, 2_000];
+const NON_FINITE = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+/**
+ * Inputs beyond those that `createSeededInputs` draws, by sets: floats around 0, near and far, and the near ones with
+ * one element of each tensor that is NaN or infinite.
+ */
+export function createExtremeInputs(specs: readonly TensorSpec[], seed: number): Tensor[][] {
+  const around = (spread: number) => {
+    const tensors = createSeededInputs(specs, seed);
+    for (const values of tensors.map(floatsIn)) values?.forEach((value, at) => (values[at] = spread * (value - 0.5)));
+    return tensors;
+  };
+  const spoilt = NON_FINITE.map((value) => {
+    const tensors = around(SPREADS[0]!);
+    for (const values of tensors.map(floatsIn)) if (values !== null) values[seed % values.length] = value;
+    return tensors;
+  });
+  return [...SPREADS.map(around), ...(specs.some(({ dtype }) => dtype.startsWith("float")) ? spoilt : [])];
+}
+
+function floatsIn(tensor: Tensor): Float32Array | Float64Array | null {
+  if (tensor.dtype === "string") return null;
+  const view = typedView(tensor);
+  return view instanceof Float32Array || view instanceof Float64Array ? view : null;
+}
+
 /** Tommy Ettinger's mulberry32: 32 bits of state, enough for inputs. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
 import { floatTensor } from "../../../src/onnx/tensor-values.ts";
-import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
+import type { OnnxAttribute, OnnxDtype, OnnxModel, OnnxNode, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
 import { readModel } from "../../../src/onnx/read-model.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 import { countElements, type Tensor, typedView } from "../../../src/protocol/wire/tensor.ts";
@@ -36,7 +36,7 @@ export function weights(name: string, dims: readonly number[], seed = 1): OnnxTe
   return floatTensor(name, dims, Float32Array.from(seededUniform(seed, 0, countElements(dims))));
 }
 
-/** A network with one input `x` and one output `y`, whose first axes are the batch's. */
+/** A network with one input `x` and one output `y`, whose first axes are the batch's, or of a fixed size. */
 export function network(
   nodes: readonly OnnxNode[],
   {
@@ -44,11 +44,15 @@ export function network(
     y,
     tensors = [],
     opset = 17,
+    rows = "batch",
+    dtype = "float32",
   }: {
     readonly x: readonly number[];
     readonly y: readonly number[];
     readonly tensors?: readonly OnnxTensor[];
     readonly opset?: number;
+    readonly rows?: "batch" | number;
+    readonly dtype?: OnnxDtype;
   },
 ): OnnxModel {
   return {
@@ -58,38 +62,50 @@ export function network(
     name: "net",
     nodes,
     weights: new Map(tensors.map((tensor) => [tensor.name, tensor])),
-    inputs: [{ name: "x", dtype: "float32", shape: ["batch", ...x] }],
-    outputs: [{ name: "y", dtype: "float32", shape: ["batch", ...y] }],
+    inputs: [{ name: "x", dtype: "float32", shape: [rows, ...x] }],
+    outputs: [{ name: "y", dtype, shape: [rows, ...y] }],
   };
 }
 
-/** Seeded inputs of a network, between -1 and 1; multiples of a step if there is one. */
-function inputsOf(model: OnnxModel, rows: number, step: number): Tensor[] {
-  const toStep = (value: number) => (step === 0 ? value : step * Math.round(value / step));
-  return model.inputs.map(({ name, shape: sizes }, index) => {
+/** Seeded inputs of a network, between -1 and 1; multiples of a step if there is one. Or these values again and again. */
+function inputsOf(model: OnnxModel, rows: number, step: number, given: readonly number[]): Tensor[] {
+  const toStep = (value: number, at: number) => {
+    if (given.length > 0) return given[at % given.length]!;
+    return step === 0 ? value : step * Math.round(value / step);
+  };
+  return model.inputs.map(({ name, dtype, shape: sizes }, index) => {
     const shape = sizes.map((size) => (typeof size === "number" ? size : rows));
     const values = Float32Array.from(seededUniform(7 + index, 0, countElements(shape)), toStep);
-    return { name, dtype: "float32", shape, bytes: new Uint8Array(values.buffer) };
+    if (dtype !== "int64") return { name, dtype: "float32", shape, bytes: new Uint8Array(values.buffer) };
+    return { name, dtype, shape, bytes: new Uint8Array(BigInt64Array.from(values, BigInt).buffer) };
   });
 }
 
 /** Compares all adapters' answers with the CPU provider's, by batches of several sizes. */
 export async function expectAgreement(
   file: Uint8Array,
-  { rows = [1, 3, 8], tolerance = TOLERANCE, step = 0 } = {},
+  {
+    rows = [1, 3, 8],
+    tolerance = TOLERANCE,
+    step = 0,
+    given = [],
+  }: { rows?: readonly number[]; tolerance?: number; step?: number; given?: readonly number[] } = {},
 ): Promise<void> {
   const model = readModel(file);
   await ORT.load("net", file);
   for (const adapter of await openAdapters()) {
     await adapter.loadModel({ modelKey: "net", read: async () => file });
     for (const count of rows) {
-      const inputs = inputsOf(model, count, step);
+      const inputs = inputsOf(model, count, step, given);
       const { tensors: expected } = await ORT.run("net", inputs);
       const { tensors } = await adapter.infer("net", inputs, { requestId: "req" });
       expect(tensors.map(({ name, shape }) => ({ name, shape }))).toEqual(
         expected.map(({ name, shape }) => ({ name, shape })),
       );
-      for (const [index, tensor] of tensors.entries()) expectClose(tensor, expected[index]!, tolerance);
+      for (const [index, tensor] of tensors.entries()) {
+        if (given.length > 0) expectEach(tensor, expected[index]!, tolerance);
+        else expectClose(tensor, expected[index]!, tolerance);
+      }
     }
     await adapter.unloadModel("net");
   }
@@ -97,11 +113,24 @@ export async function expectAgreement(
 
 /** The largest difference, held against the largest element. */
 function expectClose(found: Tensor, expected: Tensor, tolerance: number): void {
-  const [a, b] = [typedView(found) as Float32Array, typedView(expected) as Float32Array];
+  const [a, b] = [found, expected].map((tensor) =>
+    Float32Array.from(typedView(tensor) as ArrayLike<number>, Number),
+  ) as [Float32Array, Float32Array];
   const scale = b.reduce((largest, value) => Math.max(largest, Math.abs(value)), 1e-6);
   const worst = a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - b[index]!)), 0);
   expect(a.every(Number.isFinite)).toBe(true);
   expect(worst / scale).toBeLessThan(tolerance);
+}
+
+/** Each element by itself: NaN and infinities are the same, others differ by little. */
+function expectEach(found: Tensor, expected: Tensor, tolerance: number): void {
+  const [a, b] = [found, expected].map((tensor) => Array.from(typedView(tensor) as ArrayLike<number>, Number));
+  const wrong = b!.flatMap((want, at) => {
+    const have = a![at]!;
+    const isClose = Math.abs(have - want) <= tolerance * Math.max(1, Math.abs(want));
+    return Object.is(have, want) || have === want || (Number.isFinite(want) && isClose) ? [] : [{ at, have, want }];
+  });
+  expect(wrong).toEqual([]);
 }
 
 /** The same for a network that was made here. */

@@ -188,10 +188,66 @@ test("rounding to a grid: half to even, and saturating", { timeout: TIMEOUT_MS }
   );
 });
 
+test("levels of a grid come out as whole numbers", { timeout: TIMEOUT_MS }, () =>
+  expectModel(
+    network([node("QuantizeLinear", ["x", "scale", "zero"], ["y"])], {
+      x: [64],
+      y: [64],
+      dtype: "uint8",
+      tensors: [
+        floatTensor("scale", [], Float32Array.of(1 / 64)),
+        { name: "zero", dtype: "uint8", dims: [], bytes: Uint8Array.of(100) },
+      ],
+    }),
+    { tolerance: 1e-6, step: 1 / 128 },
+  ),
+);
+
+test("tokens and their places choose rows of tables", { timeout: TIMEOUT_MS }, () => {
+  const nodes = [
+    node("Gather", ["words", "x"], ["w"]),
+    node("Shape", ["x"], ["s"]),
+    node("Gather", ["s", "one"], ["length"]),
+    node("Squeeze", ["length"], ["count"]),
+    node("Range", ["zero", "count", "step"], ["places"]),
+    node("Gather", ["table", "places"], ["p"]),
+    node("Add", ["w", "p"], ["a"]),
+    node("Slice", ["s", "zeros", "one"], ["rows"]),
+    node("Concat", ["rows", "rest"], ["shape"], { axis: 0 }),
+    node("ConstantOfShape", ["shape"], ["first"]),
+    node("Concat", ["first", "a"], ["y"], { axis: 1 }),
+  ];
+  const scalar = (name: string, value: number) => ({ ...integerTensor(name, [value]), dims: [] });
+  const tensors = [
+    weights("words", [11, 6]),
+    weights("table", [7, 6], 2),
+    integerTensor("one", [1]),
+    integerTensor("zeros", [0]),
+    integerTensor("rest", [2, 6]),
+    scalar("zero", 0),
+    scalar("step", 1),
+  ];
+  const plain = network(nodes, { x: [5], y: [7, 6], tensors });
+  const model = { ...plain, inputs: [{ name: "x", dtype: "int64", shape: ["batch", 5] }] } as const;
+  return expectModel(model, { given: [0, 3, 10, 1, 2, 7] });
+});
+
+test("Softmax before opset 13 takes all axes from its own on", { timeout: TIMEOUT_MS }, () =>
+  expectModel(network([node("Softmax", ["x"], ["y"])], { x: [3, 4], y: [3, 4], opset: 11 })),
+);
+
 test("rows that would be mixed are refused", { timeout: TIMEOUT_MS }, async () => {
   const mixing = network([node("ReduceMean", ["x"], ["m"], { axes: [0] }), node("Sub", ["x", "m"], ["y"])], {
     x: [3],
     y: [3],
   });
-  await expect(expectModel(mixing)).rejects.toMatchObject({ problem: { code: "invalid-model" } });
+  const product = network([node("Transpose", ["x"], ["t"]), node("MatMul", ["t", "x"], ["y"])], { x: [3], y: [3] });
+  const running = network([node("CumSum", ["x", "axis"], ["y"])], {
+    x: [3],
+    y: [3],
+    tensors: [{ ...integerTensor("axis", [0]), dims: [] }],
+  });
+  for (const model of [mixing, product, running]) {
+    await expect(expectModel(model)).rejects.toMatchObject({ problem: { code: "invalid-model" } });
+  }
 });

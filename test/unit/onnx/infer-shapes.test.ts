@@ -125,6 +125,38 @@ const cases: Record<string, Case> = {
     ],
     tensors: [ints("second", [1]), ints("two", [2]), ints("minus", [-1]), ints("target2", [3, 1, 1])],
   },
+  "sizes that are chosen": {
+    shape: [2, 3],
+    nodes: [
+      nodeOf("ConstantOfShape", ["two"], ["ones"], { value: { kind: "tensor", value: ints("v", [4]) } }),
+      nodeOf("Shape", ["x"], ["s"]),
+      nodeOf("Equal", ["s", "wanted"], ["same"]),
+      nodeOf("Where", ["same", "ones", "s"], ["size"]),
+      nodeOf("Concat", ["size", "s"], ["target"], { axis: 0 }),
+      nodeOf("ConstantOfShape", ["target"], y),
+    ],
+    tensors: [ints("two", [2]), ints("wanted", [2, 5])],
+  },
+  "ReduceMax over no axes that are named": {
+    ...one([2, 3, 4], nodeOf("ReduceMax", ["x", "a"], y), ints("a", [])),
+    opset: 18,
+  },
+  "ReduceMin that keeps its input": {
+    ...one([2, 3, 4], nodeOf("ReduceMin", ["x", "a"], y, { noop_with_empty_axes: 1 }), ints("a", [])),
+    opset: 18,
+  },
+  GatherElements: one([3, 5], nodeOf("GatherElements", ["x", "i"], y, { axis: 1 }), {
+    ...ints("i", [0, 4, 1, 2, 0, 0]),
+    dims: [3, 2],
+  }),
+  "MatMul with a list": one([4, 2, 5], nodeOf("MatMul", ["x", "w"], y), floats("w", 5)),
+  "MatMul of a list": one([5], nodeOf("MatMul", ["x", "w"], y), floats("w", 3, 5, 2)),
+  Einsum: one([2, 3, 4], nodeOf("Einsum", ["x", "w"], y, { equation: text("bij, bjk -> kbi") }), floats("w", 2, 4, 5)),
+  "Einsum without an arrow": one(
+    [3, 4],
+    nodeOf("Einsum", ["x", "w"], y, { equation: text("zj,ja") }),
+    floats("w", 4, 5),
+  ),
   DepthToSpace: one([1, 8, 2, 3], nodeOf("DepthToSpace", ["x"], y, { blocksize: 2 })),
 };
 

@@ -7,6 +7,8 @@ type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summa
 const DENSE_OPERATORS: ReadonlySet<string> = new Set(
   "Gemm MatMul Add Sub Mul Relu LeakyRelu Tanh Sigmoid Softmax Flatten Reshape Identity Constant".split(" "),
 );
+/** Types of inputs and outputs that float32 does not hold; whole numbers are kept up to 2²⁴. */
+const WIDE: ReadonlySet<string> = new Set(["float64", "uint64", "string"]);
 const WGSL: ReadonlySet<string> = new Set(WGSL_OPERATORS);
 
 /**
@@ -30,7 +32,7 @@ function strangerOf(operators: Readonly<Record<string, number>>, known: Readonly
 }
 
 function wideTensorOf({ inputs, outputs }: Facts): string | null {
-  const wide = [...inputs, ...outputs].find(({ dtype }) => dtype.endsWith("64") || dtype === "string");
+  const wide = [...inputs, ...outputs].find(({ dtype }) => WIDE.has(dtype));
   return wide === undefined ? null : `${wide.name} is ${wide.dtype}`;
 }
 

@@ -1,27 +1,35 @@
 import { countElements, floatOf, intOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
 import { emitBinary } from "./lower-elementwise.ts";
+import { emitGemm, emitMatMul } from "./lower-product.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 
-/** `Gemm` with constant weights. */
+/** `Gemm`: a dense operator where weights and bias are constants, else a product of activations. */
 export function lowerGemm(lowering: Lowering, node: OnnxNode): void {
-  if (intOf(node, "transA", 0) !== 0) throw unsupported(node, "its rows lie along the last axis");
-  const weights = scaled(lowering.constantOf(node, 1), floatOf(node, "alpha", 1));
+  const outputs = lowering.shapeOf(node).shape[1]!;
+  const [matrix, bias] = [lowering.valueOf(node, 1), node.inputs[2] ? lowering.valueOf(node, 2) : undefined];
+  const size = bias === undefined ? 1 : countElements(bias.shape);
+  const isDense = matrix.kind === "constant" && bias?.kind !== "activation" && (size === 1 || size === outputs);
+  if (!isDense || intOf(node, "transA", 0) !== 0 || (bias?.shape.length === 2 && bias.shape[0] !== 1)) {
+    emitGemm(lowering, node);
+    return;
+  }
+  const weights = scaled(matrix, floatOf(node, "alpha", 1));
   const isTransposed = intOf(node, "transB", 0) !== 0;
-  const [inputs, outputs] = isTransposed ? weights.shape.toReversed() : weights.shape;
-  const bias = lowering.optionalConstant(node, 2);
+  const inputs = countElements(weights.shape) / outputs;
   const beta = floatOf(node, "beta", 1);
-  const [size] = [bias?.floats.length];
-  if (size !== undefined && size !== outputs && size !== 1) throw unsupported(node, "its bias differs by row");
   const values =
-    bias && Array.from({ length: outputs! }, (_, output) => beta * (bias.floats[size === 1 ? 0 : output] ?? 0));
-  emitDense(lowering, node, { weights, inputs: inputs!, outputs: outputs!, isTransposed, bias: values });
+    bias && Array.from({ length: outputs }, (_, output) => beta * (bias.floats[size === 1 ? 0 : output] ?? 0));
+  emitDense(lowering, node, { weights, inputs, outputs, isTransposed, bias: values });
 }
 
-/** `MatMul` of an activation of any rank with a constant matrix. */
+/** `MatMul`: a dense operator where the second operand is a constant matrix, else a product of activations. */
 export function lowerMatMul(lowering: Lowering, node: OnnxNode): void {
-  const weights = lowering.constantOf(node, 1);
-  if (weights.shape.length !== 2) throw unsupported(node, `its weights have ${weights.shape.length} axes`);
+  const weights = lowering.valueOf(node, 1);
+  if (weights.kind === "activation" || weights.shape.length !== 2) {
+    emitMatMul(lowering, node);
+    return;
+  }
   const [inputs, outputs] = weights.shape;
   emitDense(lowering, node, { weights, inputs: inputs!, outputs: outputs!, isTransposed: false });
 }

@@ -1,9 +1,13 @@
-import { countElements, floatOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
+import { countElements, floatOf, intOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
+import { lowerView } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
 import { broadcastStrides, type OpNumbers, stridesOf, walkOver } from "./network-op.ts";
-import { type Activation, type Constant, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, type NetworkValue, unsupported } from "./network-value.ts";
 
-/** Binary functions in kernels/network/map.wgsl, and the same with swapped operands; null where there is none. */
+/**
+ * Functions of two elements in kernels/network/map.wgsl and seldom.wgsl, and the same with swapped operands; null where
+ * there is none.
+ */
 const FUNCTIONS: Readonly<Record<string, readonly [number, number | null]>> = {
   Add: [1, 1],
   Sub: [2, 9],
@@ -12,9 +16,23 @@ const FUNCTIONS: Readonly<Record<string, readonly [number, number | null]>> = {
   Pow: [5, null],
   Min: [6, 6],
   Max: [7, 7],
+  Sum: [1, 1],
+  Mean: [1, 1],
+  Mod: [16, null],
+  And: [19, 19],
+  Or: [20, 20],
+  Xor: [21, 21],
+  Equal: [22, 22],
+  Greater: [23, 24],
+  Less: [24, 23],
+  GreaterOrEqual: [25, 26],
+  LessOrEqual: [26, 25],
+  PRelu: [27, null],
 };
 const SQUARE = 8;
-/** Activations in kernels/network/finish.wgsl. */
+const REMAINDER_AS_IN_C = 17;
+const DIVIDE_WHOLE = 18;
+/** Activations in kernels/network/finish.wgsl and, from 16 on, in seldom.wgsl. */
 export const ACTIVATIONS = {
   Relu: 1,
   LeakyRelu: 2,
@@ -31,24 +49,87 @@ export const ACTIVATIONS = {
   Elu: 13,
   Softplus: 14,
   Reciprocal: 15,
+  Erf: 16,
+  Gelu: 17,
+  Mish: 19,
+  Selu: 20,
+  Celu: 21,
+  Softsign: 22,
+  Swish: 23,
+  Sin: 26,
+  Cos: 27,
+  Tan: 28,
+  Asin: 29,
+  Acos: 30,
+  Atan: 31,
+  Sinh: 32,
+  Cosh: 33,
+  Asinh: 34,
+  Acosh: 35,
+  Atanh: 36,
+  Floor: 37,
+  Ceil: 38,
+  Round: 39,
+  Sign: 41,
+  Not: 43,
+  IsNaN: 45,
+  IsInf: 46,
+  ThresholdedRelu: 47,
+  Shrink: 48,
 } as const;
-const LARGEST = 3.4028234e38;
+/** Largest float32: without a limit, ONNX Runtime's Clip takes this one. */
+const LARGEST = 3.4028234663852886e38;
+const TANH_GELU = 18;
+const ROUND = 39;
+const TRUNCATE = 40;
+const HALF = 42;
+const IS_TRUE = 44;
 
-/** Arithmetic on two operands, one of which may be a constant. */
+/** Arithmetic on two operands or more, which may be constants. */
 export function emitBinary(lowering: Lowering, node: OnnxNode): void {
-  const functions = FUNCTIONS[node.operator];
-  if (functions === undefined || node.inputs.length !== 2) throw unsupported(node, "it does not have two operands");
-  const [first, second] = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
-  const swapped = first.kind === "constant";
-  const [a, b] = swapped ? [second, first] : [first, second];
-  if (a.kind === "constant") throw unsupported(node, "both operands stand in the file");
-  const which = functions[swapped ? 1 : 0];
-  if (which === null || which === undefined) throw unsupported(node, "its first operand is a constant");
-  if (node.operator === "Pow" && b.kind === "constant" && b.floats.every((value) => value === 2)) {
-    emitMap(lowering, node, a, { which: SQUARE });
+  if (node.inputs.length === 1) {
+    lowering.view(node, lowering.activationOf(node, 0));
     return;
   }
-  emitMap(lowering, node, a, { which }, b);
+  const last = node.inputs.length - 1;
+  let first: NetworkValue = lowering.valueOf(node, 0);
+  for (let input = 1; input <= last; input++) {
+    const numbers = input === last && isWhole(lowering, node) ? { activation: ROUND } : {};
+    first = emitPair(lowering, node, first, lowering.valueOf(node, input), numbers);
+  }
+  if (node.operator !== "Mean") return;
+  const share: Constant = { kind: "constant", shape: [], floats: Float32Array.of(1 / node.inputs.length) };
+  emitMap(lowering, node, lowering.activationOf({ ...node, inputs: node.outputs }, 0), { which: 3 }, share);
+}
+
+/** Whether whole numbers come out that are not exact without rounding. */
+function isWhole(lowering: Lowering, node: OnnxNode): boolean {
+  return node.operator === "Pow" && /^u?int/.test(lowering.dtypeOf(node.outputs[0]!) ?? "");
+}
+
+function emitPair(
+  lowering: Lowering,
+  node: OnnxNode,
+  first: NetworkValue,
+  second: NetworkValue,
+  numbers: OpNumbers,
+): NetworkValue {
+  const [plain, changedOver] = functionsOf(lowering, node);
+  const output = lowering.reserve(node);
+  if (node.operator === "Pow" && second.kind === "constant" && second.floats.every((value) => value === 2)) {
+    emitMap(lowering, node, lowering.inArena(first), { ...numbers, which: SQUARE }, undefined, output);
+  } else if (first.kind === "constant" && second.kind === "activation" && changedOver !== null) {
+    emitMap(lowering, node, second, { ...numbers, which: changedOver }, first, output);
+  } else {
+    emitMap(lowering, node, lowering.inArena(first), { ...numbers, which: plain }, second, output);
+  }
+  return output;
+}
+
+function functionsOf(lowering: Lowering, node: OnnxNode): readonly [number, number | null] {
+  if (node.operator === "Mod" && intOf(node, "fmod", 0) !== 0) return [REMAINDER_AS_IN_C, null];
+  const isWholeDivision = node.operator === "Div" && /^u?int/.test(lowering.dtypeOf(node.outputs[0]!) ?? "");
+  return isWholeDivision ? [DIVIDE_WHOLE, null] : FUNCTIONS[node.operator]!;
 }
 
 /** Operator over all elements of a node's output. */
@@ -78,11 +159,14 @@ export function emitMap(
 
 /** Unary function, applied at the end of the operator before it where possible. */
 export function lowerActivation(lowering: Lowering, node: OnnxNode): void {
-  const numbers = activationOf(lowering, node);
+  emitActivation(lowering, node, activationOf(node));
+}
+
+function emitActivation(lowering: Lowering, node: OnnxNode, numbers: OpNumbers): void {
   if (!lowering.finish(node, numbers)) emitMap(lowering, node, lowering.activationOf(node, 0), numbers);
 }
 
-function activationOf(lowering: Lowering, node: OnnxNode): OpNumbers {
+function activationOf(node: OnnxNode): OpNumbers {
   const activation = ACTIVATIONS[node.operator as keyof typeof ACTIVATIONS];
   switch (node.operator) {
     case "LeakyRelu":
@@ -91,25 +175,86 @@ function activationOf(lowering: Lowering, node: OnnxNode): OpNumbers {
       return { activation, alpha: floatOf(node, "alpha", 1) };
     case "HardSigmoid":
       return { activation, alpha: floatOf(node, "alpha", 0.2), beta: floatOf(node, "beta", 0.5) };
-    case "Clip": {
-      const [low, high] = [1, 2].map((input) => lowering.optionalConstant(node, input)?.floats[0]);
-      return { activation, alpha: Math.max(low ?? -LARGEST, -LARGEST), beta: Math.min(high ?? LARGEST, LARGEST) };
-    }
+    case "ThresholdedRelu":
+    case "Swish":
+    case "Celu":
+      return { activation, alpha: floatOf(node, "alpha", 1) };
+    case "Selu":
+      return {
+        activation,
+        alpha: floatOf(node, "alpha", 1.6732632423543772),
+        beta: floatOf(node, "gamma", 1.0507009873554805),
+      };
+    case "Shrink":
+      return { activation, alpha: floatOf(node, "lambd", 0.5), beta: floatOf(node, "bias", 0) };
+    case "IsInf":
+      return { activation, alpha: intOf(node, "detect_negative", 1), beta: intOf(node, "detect_positive", 1) };
+    case "Gelu":
+      return { activation: textOf(node, "approximate", "none") === "tanh" ? TANH_GELU : activation };
     default:
       return { activation };
   }
 }
 
+/** `Clip`; its limits are attributes before opset 11, and may be computed since. */
+export function lowerClip(lowering: Lowering, node: OnnxNode): void {
+  const [low, high] = [1, 2].map((input) => (node.inputs[input] ? lowering.valueOf(node, input) : undefined));
+  if (low?.kind !== "activation" && high?.kind !== "activation") {
+    const alpha = low?.floats[0] ?? floatOf(node, "min", -LARGEST);
+    const beta = high?.floats[0] ?? floatOf(node, "max", LARGEST);
+    emitActivation(lowering, node, { activation: ACTIVATIONS.Clip, alpha, beta });
+    return;
+  }
+  let value = lowering.activationOf(node, 0);
+  for (const [limit, which] of [[low, FUNCTIONS["Max"]![0]] as const, [high, FUNCTIONS["Min"]![0]] as const]) {
+    if (limit === undefined) continue;
+    const output = lowering.reserve(node);
+    emitMap(lowering, node, value, { which }, limit, output);
+    value = output;
+  }
+}
+
+const WHOLE = /^(?:u?int|bool)/;
+/** Types whose numbers are a part of float32's; whole ones only as far as the backend keeps whole numbers exactly. */
+const KEPT: ReadonlySet<string> = new Set(["float32", "float64", "int32", "int64", "uint32", "uint64"]);
+
+/** `Cast` between types that float32 stands for here: rounds towards zero, to 0 and 1, or to half floats. */
+export function lowerCast(lowering: Lowering, node: OnnxNode): void {
+  const [from, to] = [lowering.dtypeOf(node.inputs[0]!) ?? "", lowering.dtypeOf(node.outputs[0]!) ?? ""];
+  if (from === "string") throw unsupported(node, "it reads numbers from text");
+  if (to === from || from === "bool") lowerView(lowering, node);
+  else if (to === "bool") emitActivation(lowering, node, { activation: IS_TRUE });
+  else if (to === "float16") emitActivation(lowering, node, { activation: HALF });
+  else if (!KEPT.has(to)) throw unsupported(node, `it casts from ${from} to ${to}`);
+  else if (WHOLE.test(to) && !WHOLE.test(from)) emitActivation(lowering, node, { activation: TRUNCATE });
+  else lowerView(lowering, node);
+}
+
 /** Batch normalisation at inference: a factor and a summand for each channel. */
 export function lowerBatchNorm(lowering: Lowering, node: OnnxNode): void {
+  if (intOf(node, "training_mode", 0) !== 0) throw unsupported(node, "it trains");
   const input = lowering.activationOf(node, 0);
   const [scale, shift, mean, variance] = [1, 2, 3, 4].map((index) => lowering.constantOf(node, index).floats);
   const epsilon = floatOf(node, "epsilon", 1e-5);
   const factors = scale!.map((value, channel) => value / Math.sqrt(variance![channel]! + epsilon));
   const summands = shift!.map((value, channel) => value - mean![channel]! * factors[channel]!);
-  const shape = [factors.length, ...input.shape.slice(2).map(() => 1)];
-  const constant = (floats: Float32Array): Constant => ({ kind: "constant", shape, floats });
-  const between = lowering.reserve(node);
-  emitMap(lowering, node, input, { which: FUNCTIONS["Mul"]![0] }, constant(factors), between);
-  emitMap(lowering, node, between, { which: FUNCTIONS["Add"]![0] }, constant(summands));
+  emitScaled(lowering, node, input, byChannel(input, factors), byChannel(input, summands));
+}
+
+/** Constant for each channel of pictures or series. */
+function byChannel({ shape }: Activation, floats: Float32Array): Constant {
+  return { kind: "constant", shape: [floats.length, ...shape.slice(2).map(() => 1)], floats };
+}
+
+/** A product and, where there is one, a sum, with operands that are repeated. */
+export function emitScaled(
+  lowering: Lowering,
+  node: OnnxNode,
+  input: Activation,
+  factor: NetworkValue | undefined,
+  summand: NetworkValue | undefined,
+): void {
+  const between = factor === undefined ? input : lowering.reserve(node);
+  if (factor !== undefined) emitMap(lowering, node, input, { which: FUNCTIONS["Mul"]![0] }, factor, between);
+  if (summand !== undefined) emitMap(lowering, node, between, { which: FUNCTIONS["Add"]![0] }, summand);
 }

@@ -1,11 +1,8 @@
-import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
+import { countElements, intOf, intsOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
 import { sliceOf } from "../../../onnx/shape-rule.ts";
 import type { Lowering } from "./lowering.ts";
-import { type Activation, type Constant, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, type NetworkValue, unsupported } from "./network-value.ts";
 import { stridesOf, type WalkedAxis, walkOver } from "./network-op.ts";
-
-/** Largest number of elements that a slice or selection copies one by one. */
-const MAX_PICKED = 64;
 
 /** View with the same elements in the same order: `Reshape` and similar operators. */
 export function lowerView(lowering: Lowering, node: OnnxNode): void {
@@ -56,7 +53,10 @@ function transposed({ shape, floats, grain }: Constant, order: readonly number[]
 /** `Slice`; a view where the selected elements are contiguous. */
 export function lowerSlice(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.activationOf(node, 0);
-  const [starts, ends, named, steps] = [1, 2, 3, 4].map((input) => lowering.optionalConstant(node, input)?.floats);
+  // Everything was an attribute before opset 10.
+  const [starts, ends, named, steps] = ["starts", "ends", "axes", "steps"].map(
+    (name, index) => intsOf(node, name) ?? lowering.optionalConstant(node, index + 1)?.floats,
+  );
   const strides = stridesOf(value.shape);
   const sizes = [...value.shape];
   const moves = [...strides];
@@ -73,39 +73,95 @@ export function lowerSlice(lowering: Lowering, node: OnnxNode): void {
   emitPart(lowering, node, value, { sizes, moves, from });
 }
 
-/** `Gather` with constant indices. */
+/** `Gather`; a part where constant indices are evenly spaced, else looked up. */
 export function lowerGather(lowering: Lowering, node: OnnxNode): void {
-  const value = lowering.activationOf(node, 0);
+  const [value, indices] = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
   const axis = along(intOf(node, "axis", 0), value);
-  if (axis === value.rowAxis) throw unsupported(node, "it picks rows");
-  const { floats } = lowering.constantOf(node, 1);
+  if (value.kind === "activation" && axis === value.rowAxis) throw unsupported(node, "it picks rows");
   const size = value.shape[axis]!;
-  const places = Array.from(floats, (place) => (place < 0 ? place + size : place));
-  const step = (places[1] ?? 1) - (places[0] ?? 0);
-  if (places.length === 0 || places.some((place) => place < 0 || place >= size)) {
-    throw unsupported(node, "its indices are empty or out of range");
-  }
   const strides = stridesOf(value.shape);
-  if (places.every((place, index) => place === places[0]! + index * step)) {
-    const sizes = value.shape.with(axis, places.length);
-    const moves = strides.with(axis, step * strides[axis]!);
-    emitPart(lowering, node, value, { sizes, moves, from: places[0]! * strides[axis]! });
-    return;
+  if (indices.kind === "constant") {
+    const places = Array.from(indices.floats, (place) => (place < 0 ? place + size : place));
+    const step = (places[1] ?? 1) - (places[0] ?? 0);
+    if (places.length === 0 || places.some((place) => place < 0 || place >= size)) {
+      throw unsupported(node, "its indices are empty or out of range");
+    }
+    if (value.kind === "activation" && places.every((place, index) => place === places[0]! + index * step)) {
+      const sizes = value.shape.with(axis, places.length);
+      const moves = strides.with(axis, step * strides[axis]!);
+      emitPart(lowering, node, value, { sizes, moves, from: places[0]! * strides[axis]! });
+      return;
+    }
   }
-  if (places.length > MAX_PICKED) throw unsupported(node, `it picks more than ${MAX_PICKED} places in no order`);
+  const own = stridesOf(indices.shape);
+  const axes = [
+    ...value.shape.slice(0, axis).map((length, at) => ({ size: length, a: 0, b: strides[at]! })),
+    ...indices.shape.map((length, at) => ({ size: length, a: own[at]!, b: 0 })),
+    ...value.shape.slice(axis + 1).map((length, at) => ({ size: length, a: 0, b: strides[axis + 1 + at]! })),
+  ];
+  emitLookUp(lowering, node, { indices, value, axes, size, apart: strides[axis]! });
+}
+
+/** `GatherElements`: an index for each element of the output. */
+export function lowerGatherElements(lowering: Lowering, node: OnnxNode): void {
+  const [value, indices] = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
+  const axis = along(intOf(node, "axis", 0), value);
+  if (value.kind === "activation" && axis === value.rowAxis) throw unsupported(node, "it picks rows");
+  const [strides, own] = [stridesOf(value.shape), stridesOf(indices.shape)];
+  const axes = indices.shape.map((size, at) => ({ size, a: own[at]!, b: at === axis ? 0 : strides[at]! }));
+  emitLookUp(lowering, node, { indices, value, axes, size: value.shape[axis]!, apart: strides[axis]! });
+}
+
+interface LookUp {
+  readonly indices: NetworkValue;
+  readonly value: NetworkValue;
+  /** Axes of the output, with the strides of the indices (a) and of the value (b). */
+  readonly axes: readonly Omit<WalkedAxis, "out">[];
+  /** Elements along the axis that the indices count, and how far they lie apart. */
+  readonly size: number;
+  readonly apart: number;
+}
+
+/** Function of kernels/network/seldom.wgsl. */
+const LOOK_UP = 30;
+
+function emitLookUp(lowering: Lowering, node: OnnxNode, { indices, value, axes, size, apart }: LookUp): void {
   const output = lowering.reserve(node);
+  const outStrides = stridesOf(axes.map((axis) => axis.size));
+  const walk = walkOver(axes.map((axis, at) => ({ ...axis, out: outStrides[at]! })));
+  if (walk === null) throw unsupported(node, "its operand has too many axes");
+  const items = countElements(output.shape);
+  const other =
+    value.kind === "constant" ? { other: lowering.weights.putFloats(value.floats), otherIsConstant: 1 } : {};
+  const numbers = { ...walk, ...other, which: LOOK_UP, height: size, channels: apart, items };
+  const spots = { input: lowering.inArena(indices), ...(value.kind === "activation" && { other: value }) };
+  lowering.emit(node, { kind: "map", numbers, ...spots, work: items }, output);
+}
+
+/** Elements along one axis, by a list of places. */
+export function emitPlaces(
+  lowering: Lowering,
+  node: OnnxNode,
+  value: Activation,
+  { axis, places, output }: { readonly axis: number; readonly places: readonly number[]; readonly output: Activation },
+): void {
+  const strides = stridesOf(value.shape);
+  const indices: NetworkValue = { kind: "constant", shape: [places.length], floats: Float32Array.from(places) };
   const sizes = value.shape.with(axis, places.length);
   const outStrides = stridesOf(sizes);
-  for (const [index, place] of places.entries()) {
-    const axes = sizes.map((length, at) => ({
-      size: at === axis ? 1 : length,
-      a: strides[at]!,
-      b: 0,
+  const walk = walkOver(
+    sizes.map((size, at) => ({
+      size,
+      a: at === axis ? 1 : 0,
+      b: at === axis ? 0 : strides[at]!,
       out: outStrides[at]!,
-    }));
-    const part = { ...value, offset: value.offset + place * strides[axis]! };
-    emitWalk(lowering, node, part, axes, output, index * outStrides[axis]!);
-  }
+    })),
+  );
+  if (walk === null) throw unsupported(node, "its operand has too many axes");
+  const items = countElements(sizes);
+  const numbers = { ...walk, which: LOOK_UP, height: value.shape[axis]!, channels: strides[axis]!, items };
+  const input = lowering.inArena(indices);
+  lowering.operators.push({ kind: "map", numbers, input, other: value, output, work: items });
 }
 
 interface Part {
@@ -115,7 +171,7 @@ interface Part {
   readonly from: number;
 }
 
-function emitPart(lowering: Lowering, node: OnnxNode, value: Activation, { sizes, moves, from }: Part): void {
+export function emitPart(lowering: Lowering, node: OnnxNode, value: Activation, { sizes, moves, from }: Part): void {
   const strides = stridesOf(sizes);
   if (sizes.every((size, axis) => size === 1 || moves[axis] === strides[axis])) {
     lowering.view(node, value, from);
@@ -131,6 +187,7 @@ export function lowerConcat(lowering: Lowering, node: OnnxNode): void {
   const output = lowering.reserve(node);
   const axis = along(intOf(node, "axis", 0), output);
   if (axis === output.rowAxis) throw unsupported(node, "it joins rows");
+  if (new Set(parts.map(({ grid }) => JSON.stringify(grid))).size > 1) throw unsupported(node, "its grids differ");
   const outStrides = stridesOf(output.shape);
   let begun = 0;
   for (const part of parts) {
@@ -139,27 +196,6 @@ export function lowerConcat(lowering: Lowering, node: OnnxNode): void {
     emitWalk(lowering, node, part, axes, output, begun * outStrides[axis]!);
     begun += part.shape[axis]!;
   }
-}
-
-/** `Resize` and `Upsample` to the nearest element, by whole factors. */
-export function lowerResize(lowering: Lowering, node: OnnxNode): void {
-  const value = lowering.activationOf(node, 0);
-  const output = lowering.reserve(node);
-  const mode = textOf(node, "mode", "nearest");
-  const places = textOf(node, "coordinate_transformation_mode", "half_pixel");
-  const nearest = textOf(node, "nearest_mode", "round_prefer_floor");
-  const factors = output.shape.map((size, axis) => size / value.shape[axis]!);
-  // With whole factors, pixel centres and pixel corners select the same pixels.
-  const isPlain = places === "half_pixel" || (places === "asymmetric" && nearest === "floor");
-  if (mode !== "nearest" || !isPlain || !factors.every((factor) => Number.isInteger(factor))) {
-    throw unsupported(node, `it is ${mode}, ${places}, ${nearest}, by ${factors.join(" × ")}`);
-  }
-  const [strides, outStrides] = [stridesOf(value.shape), stridesOf(output.shape)];
-  const axes = value.shape.flatMap((size, axis) => [
-    { size, a: strides[axis]!, b: 0, out: factors[axis]! * outStrides[axis]! },
-    { size: factors[axis]!, a: 0, b: 0, out: outStrides[axis]! },
-  ]);
-  emitWalk(lowering, node, value, axes, output);
 }
 
 /** Copies elements along axes into an output, from offset `first`. */
@@ -179,9 +215,9 @@ export function emitWalk(
     { kind: "map", numbers: { ...walk, which: 0, items }, input: value, work: items },
     { ...output, offset: output.offset + first },
   );
-  lowering.define(node.outputs[0]!, output);
+  lowering.define(node.outputs[0]!, value.grid === undefined ? output : { ...output, grid: value.grid });
 }
 
-function along(axis: number, { shape }: Activation): number {
+export function along(axis: number, { shape }: Pick<Activation, "shape">): number {
   return axis < 0 ? axis + shape.length : axis;
 }

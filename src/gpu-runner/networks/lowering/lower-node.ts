@@ -1,41 +1,109 @@
 import type { OnnxNode } from "../../../onnx/onnx-model.ts";
 import type { WgslOperator } from "../../../onnx/operators.ts";
 import { lowerConvolution, lowerTransposed } from "./lower-convolution.ts";
+import { lowerConstant, lowerConstantOfShape, lowerDropout, lowerRange, lowerShape } from "./lower-constants.ts";
+import { lowerBlocks, lowerExpand, lowerPad, lowerSplit, lowerTile, lowerWhere } from "./lower-copies.ts";
 import { lowerAdd, lowerGemm, lowerMatMul } from "./lower-dense.ts";
-import { ACTIVATIONS, emitBinary, lowerActivation, lowerBatchNorm } from "./lower-elementwise.ts";
+import { ACTIVATIONS, emitBinary, lowerActivation, lowerBatchNorm, lowerCast, lowerClip } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
-import { lowerConcat, lowerGather, lowerResize, lowerSlice, lowerTranspose, lowerView } from "./lower-movement.ts";
-import { lowerPool, lowerReduction, lowerSoftmax } from "./lower-pool.ts";
+import {
+  lowerConcat,
+  lowerGather,
+  lowerGatherElements,
+  lowerSlice,
+  lowerTranspose,
+  lowerView,
+} from "./lower-movement.ts";
+import { lowerChannelNorm, lowerLayerNorm, lowerPlainNorm } from "./lower-normal.ts";
+import { lowerCumulation, lowerPool, lowerReduction, lowerSoftmax } from "./lower-pool.ts";
+import { lowerEinsum } from "./lower-product.ts";
 import { lowerDequantise, lowerQuantise } from "./lower-quantised.ts";
 import { lowerRecurrent } from "./lower-recurrent.ts";
-import { readConstant, unsupported } from "./network-value.ts";
+import { lowerResize } from "./lower-resize.ts";
+import { unsupported } from "./network-value.ts";
 
 type Lower = (lowering: Lowering, node: OnnxNode) => void;
 
 /** Lowering of every supported ONNX operator. */
 const LOWERS: Readonly<Record<WgslOperator, Lower>> = {
-  Constant: lowerConstant,
-  Conv: lowerConvolution,
-  ConvTranspose: lowerTransposed,
-  Gemm: lowerGemm,
-  MatMul: lowerMatMul,
+  ...forEach(Object.keys(ACTIVATIONS) as (keyof typeof ACTIVATIONS)[], lowerActivation),
   Add: lowerAdd,
   BatchNormalization: lowerBatchNorm,
-  Transpose: lowerTranspose,
-  Slice: lowerSlice,
-  Gather: lowerGather,
+  Cast: lowerCast,
+  CastLike: lowerCast,
+  Clip: lowerClip,
   Concat: lowerConcat,
-  Resize: lowerResize,
-  QuantizeLinear: lowerQuantise,
+  Constant: lowerConstant,
+  ConstantOfShape: lowerConstantOfShape,
+  Conv: lowerConvolution,
+  ConvTranspose: lowerTransposed,
+  CumSum: lowerCumulation,
   DequantizeLinear: lowerDequantise,
-  ...forEach(["Sub", "Mul", "Div", "Pow", "Min", "Max"], emitBinary),
-  ...forEach(Object.keys(ACTIVATIONS) as (keyof typeof ACTIVATIONS)[], lowerActivation),
-  ...forEach(["Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze"], lowerView),
+  Dropout: lowerDropout,
+  Einsum: lowerEinsum,
+  Expand: lowerExpand,
+  Gather: lowerGather,
+  GatherElements: lowerGatherElements,
+  Gemm: lowerGemm,
+  MatMul: lowerMatMul,
+  Pad: lowerPad,
+  QuantizeLinear: lowerQuantise,
+  Range: lowerRange,
+  Resize: lowerResize,
+  Slice: lowerSlice,
+  Split: lowerSplit,
+  Tile: lowerTile,
+  Transpose: lowerTranspose,
+  Where: lowerWhere,
+  ...forEach(
+    [
+      "And",
+      "Div",
+      "Equal",
+      "Greater",
+      "GreaterOrEqual",
+      "Less",
+      "LessOrEqual",
+      "Max",
+      "Mean",
+      "Min",
+      "Mod",
+      "Mul",
+      "Or",
+      "PRelu",
+      "Pow",
+      "Sub",
+      "Sum",
+      "Xor",
+    ],
+    emitBinary,
+  ),
+  ...forEach(["Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze"], lowerView),
+  ...forEach(["Shape", "Size"], lowerShape),
+  ...forEach(["DepthToSpace", "SpaceToDepth"], lowerBlocks),
   ...forEach(["MaxPool", "AveragePool"], lowerPool),
   ...forEach(
-    ["GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2"],
+    [
+      "ArgMax",
+      "ArgMin",
+      "GlobalAveragePool",
+      "GlobalMaxPool",
+      "ReduceL1",
+      "ReduceL2",
+      "ReduceLogSum",
+      "ReduceLogSumExp",
+      "ReduceMax",
+      "ReduceMean",
+      "ReduceMin",
+      "ReduceProd",
+      "ReduceSum",
+      "ReduceSumSquare",
+    ],
     lowerReduction,
   ),
+  ...forEach(["LayerNormalization", "RMSNormalization"], lowerLayerNorm),
+  ...forEach(["InstanceNormalization", "GroupNormalization"], lowerChannelNorm),
+  ...forEach(["LpNormalization", "MeanVarianceNormalization"], lowerPlainNorm),
   ...forEach(["Softmax", "LogSoftmax"], lowerSoftmax),
   ...forEach(["GRU", "LSTM"], lowerRecurrent),
 };
@@ -52,12 +120,8 @@ export function lowerNode(lowering: Lowering, node: OnnxNode): void {
   const isKnown = node.domain === "" && Object.hasOwn(LOWERS, node.operator);
   const lower = isKnown ? LOWERS[node.operator as WgslOperator] : undefined;
   if (lower === undefined) throw unsupported(node, "the operator is not known");
-  lower(lowering, node);
-}
-
-function lowerConstant(lowering: Lowering, node: OnnxNode): void {
-  const value = node.attributes.get("value");
-  const constant = value?.kind === "tensor" ? readConstant(value.value) : null;
-  if (constant === null) throw unsupported(node, "it holds no numbers");
-  lowering.define(node.outputs[0]!, constant);
+  // Weights keep the format in which they stand in the file.
+  const known = node.operator === "Constant" ? null : lowering.numbersOf(node.outputs[0]!);
+  if (known === null) lower(lowering, node);
+  else if (known !== "varying") lowering.define(node.outputs[0]!, known);
 }

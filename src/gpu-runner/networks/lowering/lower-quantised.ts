@@ -1,7 +1,14 @@
 import { countElements, intOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
-import { type Constant, type Grid, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, type Grid, unsupported } from "./network-value.ts";
+
+/** Functions of kernels/network/map.wgsl and seldom.wgsl. */
+const ADD = 1;
+const SUBTRACT = 2;
+const MULTIPLY = 3;
+const DIVIDE = 4;
+const ROUND = 39;
 
 /** Range of levels of each type that activations are quantised to. */
 const RANGES: Readonly<Record<string, readonly [number, number]>> = {
@@ -27,15 +34,45 @@ export function lowerQuantise(lowering: Lowering, node: OnnxNode): void {
     emitMap(lowering, node, value, { which: 0, quantised: 1, ...grid }, undefined, { ...lowering.reserve(node), grid });
 }
 
-/** `DequantizeLinear` of weights, which stay packed, or of an activation that was quantised before. */
+/** `DequantizeLinear` of weights, which stay packed, of an activation that was quantised before, or of whole numbers. */
 export function lowerDequantise(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.valueOf(node, 0);
   if (value.kind === "constant") {
     lowering.define(node.outputs[0]!, dequantise(lowering, node, value));
     return;
   }
+  if (value.grid === undefined && lowering.isInput(node.inputs[0]!)) {
+    dequantiseWhole(lowering, node, value);
+    return;
+  }
   if (!isSame(value.grid, gridOf(lowering, node))) throw unsupported(node, "it reads another grid than was written");
   lowering.view(node, value);
+}
+
+/** Whole numbers, such as an input's, by one scale or one for each place along an axis. */
+function dequantiseWhole(lowering: Lowering, node: OnnxNode, value: Activation): void {
+  if (intOf(node, "block_size", 0) !== 0) throw unsupported(node, "its activations have scales by block");
+  const [scale, zero] = [lowering.constantOf(node, 1), lowering.optionalConstant(node, 2)];
+  const named = intOf(node, "axis", 1);
+  const after = value.shape.length - 1 - (named < 0 ? named + value.shape.length : named);
+  const byAxis = ({ floats }: Constant): Constant => {
+    const shape = floats.length === 1 ? [] : [floats.length, ...Array.from({ length: after }, () => 1)];
+    return { kind: "constant", shape, floats };
+  };
+  const between = zero === undefined ? value : lowering.reserve(node);
+  if (zero !== undefined) emitMap(lowering, node, value, { which: SUBTRACT }, byAxis(zero), between);
+  emitMap(lowering, node, between, { which: MULTIPLY }, byAxis(scale));
+}
+
+/** Whole numbers of an activation that is kept on its grid. */
+export function emitLevels(lowering: Lowering, node: OnnxNode, value: Activation, { step, zero }: Grid): Activation {
+  const scalar = (number: number): Constant => ({ kind: "constant", shape: [], floats: Float32Array.of(number) });
+  const { grid: _, ...plain } = value;
+  const levels = (): Activation => ({ ...plain, region: { words: countElements(value.shape) }, offset: 0 });
+  const [scaled, shifted] = [levels(), levels()];
+  emitMap(lowering, node, value, { which: DIVIDE, activation: ROUND }, scalar(step), scaled);
+  emitMap(lowering, node, scaled, { which: ADD }, scalar(zero), shifted);
+  return shifted;
 }
 
 function gridOf(lowering: Lowering, node: OnnxNode): Grid {

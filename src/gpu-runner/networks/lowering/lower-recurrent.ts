@@ -18,12 +18,13 @@ export function lowerRecurrent(lowering: Lowering, node: OnnxNode): void {
   const directions = weights.shape[0]!;
   const units = intOf(node, "hidden_size", weights.shape[1]! / GATES[node.operator]!);
   const steps = input.shape[0]!;
-  if (input.rowAxis !== 1) throw unsupported(node, "its rows are not along its second axis");
+  if (input.shape[1] !== 1 || (input.rowAxis !== 1 && input.rowAxis >= 0))
+    throw unsupported(node, "its rows are not along its second axis");
   const region = { words: steps * directions * units };
   const output: Activation = {
     kind: "activation",
     shape: [steps, directions, 1, units],
-    rowAxis: 2,
+    rowAxis: input.rowAxis < 0 ? -1 : 2,
     region,
     offset: 0,
   };

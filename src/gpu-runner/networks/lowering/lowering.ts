@@ -1,5 +1,6 @@
 import { countElements, type OnnxDtype, type OnnxModel, type OnnxNode } from "../../../onnx/onnx-model.ts";
-import { inferShapes } from "../../../onnx/infer-shapes.ts";
+import { inferFacts, type ModelFacts } from "../../../onnx/infer-shapes.ts";
+import { inferTypes } from "../../../onnx/infer-types.ts";
 import {
   type Activation,
   type Constant,
@@ -9,7 +10,7 @@ import {
   type Region,
   unsupported,
 } from "./network-value.ts";
-import type { Kind, OpNumbers } from "./network-op.ts";
+import { type Kind, type OpNumbers, writeWalk } from "./network-op.ts";
 import { WeightPool } from "./weight-pool.ts";
 
 /** Location of elements in the arena. */
@@ -25,6 +26,8 @@ export interface PlannedOp {
   /** Cells of recurrent layers, and their initial values. */
   readonly cells?: Spot;
   readonly firstCells?: Spot;
+  /** Second operand of a product of activations. */
+  readonly factor?: Spot;
   /** Recurrent layers: temporary location of the products of the states for the gates. */
   readonly products?: Spot;
   /** Number of multiplications or similar, which decides how operators are spread over workgroups. */
@@ -32,8 +35,10 @@ export interface PlannedOp {
 }
 
 /** Kinds that can add an operand of their output's shape; kinds that can end with an activation. */
-const ADDS: ReadonlySet<Kind> = new Set(["convolve", "convolveEach", "dense", "pool", "reduce"]);
-const FINISHES: ReadonlySet<Kind> = new Set([...ADDS, "map"]);
+const ADDS: ReadonlySet<Kind> = new Set(["convolve", "convolveEach", "dense", "pool", "reduce", "product"]);
+const FINISHES: ReadonlySet<Kind> = new Set([...ADDS, "map", "reduceSeldom", "normalise"]);
+/** Function of kernels/network/seldom.wgsl that is its second operand. */
+const SECOND = 28;
 
 /** State of a network while its nodes become operators of the kernels, one after the other. */
 export class Lowering {
@@ -42,14 +47,21 @@ export class Lowering {
   readonly #values = new Map<string, NetworkValue>();
   /** Number of readers of each value, the caller of the network included. */
   readonly #readers = new Map<string, number>();
-  readonly #shapes: ReadonlyMap<string, readonly number[]>;
-  readonly #shapesOfTwo: ReadonlyMap<string, readonly number[]>;
-  readonly #model: OnnxModel;
+  readonly #facts: ModelFacts;
+  readonly #factsOfTwo: ModelFacts;
+  readonly #types: ReadonlyMap<string, OnnxDtype>;
+  /** Constants that were copied into the arena, so that they can be operands of any kernel. */
+  readonly #copies = new Map<Constant, Activation>();
+  readonly #inputs: ReadonlySet<string>;
+  /** Version of ONNX's own operators. */
+  readonly opset: number;
 
   constructor(model: OnnxModel) {
-    this.#model = model;
-    this.#shapes = inferShapes(model, 1);
-    this.#shapesOfTwo = inferShapes(model, 2);
+    this.opset = model.opset;
+    this.#inputs = new Set(model.inputs.map(({ name }) => name));
+    this.#facts = inferFacts(model, 1);
+    this.#factsOfTwo = inferFacts(model, 2);
+    this.#types = inferTypes(model);
     const read = [...model.nodes.flatMap(({ inputs }) => inputs), ...model.outputs.map(({ name }) => name)];
     for (const name of read) this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
     for (const [name, tensor] of model.weights) {
@@ -62,9 +74,31 @@ export class Lowering {
     return this.#values.get(name);
   }
 
-  /** Type of a constant. */
   dtypeOf(name: string): OnnxDtype | undefined {
-    return this.#model.weights.get(name)?.dtype;
+    return this.#types.get(name);
+  }
+
+  /** Whether a value is an input of the network. */
+  isInput(name: string): boolean {
+    return this.#inputs.has(name);
+  }
+
+  /**
+   * Numbers of a value that follow from shapes and constants: `varying` where they differ by the number of rows, so that
+   * only shapes may follow from them; null where they are computed.
+   */
+  numbersOf(name: string): Constant | "varying" | null {
+    const [one, two] = [this.#facts, this.#factsOfTwo].map(({ numbers, shapes }) => ({
+      values: numbers.get(name)?.values,
+      shape: shapes.get(name),
+    }));
+    const { values, shape } = one!;
+    // What grows with the rows is no shape.
+    if (values === undefined || shape === undefined || shape.join() !== two!.shape?.join()) return null;
+    if (values.join() !== two!.values?.join()) return "varying";
+    return countElements(shape) === values.length
+      ? { kind: "constant", shape, floats: Float32Array.from(values) }
+      : null;
   }
 
   /** Input of a node; refuses values that are unknown. */
@@ -75,10 +109,26 @@ export class Lowering {
     return value;
   }
 
+  /** Input of a node in the arena; a constant is copied there. */
   activationOf(node: OnnxNode, input: number): Activation {
-    const value = this.valueOf(node, input);
-    if (value.kind === "activation") return value;
-    throw unsupported(node, `input ${input} is a constant`);
+    return this.inArena(this.valueOf(node, input));
+  }
+
+  inArena(value: NetworkValue): Activation {
+    return value.kind === "activation" ? value : this.#copy(value);
+  }
+
+  #copy(constant: Constant): Activation {
+    const known = this.#copies.get(constant);
+    if (known !== undefined) return known;
+    const { shape, floats } = constant;
+    const items = floats.length;
+    const copy: Activation = { kind: "activation", shape, rowAxis: -1, region: { words: items }, offset: 0 };
+    const walk = writeWalk([{ size: items, a: 0, b: 1, out: 1 }]);
+    const numbers = { ...walk, which: SECOND, other: this.weights.putFloats(floats), otherIsConstant: 1, items };
+    this.operators.push({ kind: "map", numbers, output: copy, work: items });
+    this.#copies.set(constant, copy);
+    return copy;
   }
 
   constantOf(node: OnnxNode, input: number): Constant {
@@ -95,19 +145,26 @@ export class Lowering {
   /** Shape of a node's output for one row, and the axis that grows with the rows. */
   shapeOf(node: OnnxNode, output = 0): Pick<Activation, "shape" | "rowAxis"> {
     const name = node.outputs[output] ?? "";
-    const [shape, ofTwo] = [this.#shapes.get(name), this.#shapesOfTwo.get(name)];
+    const [shape, ofTwo] = [this.#facts, this.#factsOfTwo].map(({ shapes }) => shapes.get(name));
     if (shape === undefined || ofTwo === undefined) throw unsupported(node, "its shape depends on computed values");
+    if (countElements(shape) === 0) throw unsupported(node, "its output is empty");
     const grown = ofTwo.flatMap((size, axis) => (size === shape[axis] ? [] : [axis]));
-    const [rowAxis] = grown;
-    if (rowAxis === undefined || grown.length > 1 || ofTwo[rowAxis] !== 2 * shape[rowAxis]!) {
+    const [rowAxis = -1] = grown;
+    if (grown.length > 1 || (rowAxis >= 0 && ofTwo[rowAxis] !== 2 * shape[rowAxis]!)) {
       throw unsupported(node, "its rows are not computed by themselves");
     }
+    if (rowAxis < 0 && node.inputs.some((input) => this.#grows(input))) throw unsupported(node, "it mixes rows");
     return { shape, rowAxis };
+  }
+
+  #grows(name: string): boolean {
+    const value = this.#values.get(name);
+    return value?.kind === "activation" && value.rowAxis >= 0;
   }
 
   /** Shape of a value that follows from constants. */
   constantShapeOf(node: OnnxNode): readonly number[] {
-    const shape = this.#shapes.get(node.outputs[0] ?? "");
+    const shape = this.#facts.shapes.get(node.outputs[0] ?? "");
     if (shape === undefined) throw unsupported(node, "its shape depends on computed values");
     return shape;
   }
@@ -199,8 +256,8 @@ export class Lowering {
     const value = this.#values.get(name);
     if (value?.kind !== "activation" || this.#readers.get(name) !== 1) return null;
     const writers = this.operators.filter(({ output }) => output?.region === value.region);
-    const isRead = this.operators.some(({ input, other }) =>
-      [input, other].some((spot) => spot?.region === value.region),
+    const isRead = this.operators.some(({ input, other, factor }) =>
+      [input, other, factor].some((spot) => spot?.region === value.region),
     );
     const whole = value.region.words === countElements(value.shape);
     return writers.length === 1 && whole && !isRead ? writers[0]! : null;

@@ -30,6 +30,10 @@ export const KIND = {
   softmax: 8,
   gru: 9,
   lstm: 10,
+  product: 11,
+  reduceSeldom: 12,
+  normalise: 13,
+  cumulate: 14,
 } as const;
 export type Kind = keyof typeof KIND;
 

@@ -20,7 +20,10 @@ export interface Activation {
   readonly kind: "activation";
   /** Shape with every free dimension 1. */
   readonly shape: readonly number[];
-  /** Axis that grows with the rows of a batch; no operator may mix elements along it. */
+  /**
+   * Axis that grows with the rows of a batch, or -1 for a value that is the same whatever the rows are; no operator may
+   * mix elements along it.
+   */
   readonly rowAxis: number;
   readonly region: Region;
   readonly offset: number;
@@ -44,7 +47,19 @@ export interface Constant {
 export type NetworkValue = Activation | Constant;
 
 const FLOATS = new Set<OnnxDtype>(["float32", "float64", "float16"]);
-const INTEGERS = new Set<OnnxDtype>(["int64", "int32", "int16", "int8", "int4", "uint16", "uint8", "uint4", "bool"]);
+const INTEGERS = new Set<OnnxDtype>([
+  "int64",
+  "int32",
+  "int16",
+  "int8",
+  "int4",
+  "uint64",
+  "uint32",
+  "uint16",
+  "uint8",
+  "uint4",
+  "bool",
+]);
 
 /** Numbers of a tensor of the file; null for types that activations are not computed from. */
 export function readConstant(tensor: OnnxTensor): Constant | null {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { maxRelativeError } from "../../../../src/gpu-runner/networks/compare-outputs.ts";
-import { createSeededInputs } from "../../../../src/protocol/models/model-inputs.ts";
+import { extremeError, maxRelativeError } from "../../../../src/gpu-runner/networks/compare-outputs.ts";
+import { createExtremeInputs, createSeededInputs } from "../../../../src/protocol/models/model-inputs.ts";
 import { packStrings, type Tensor, typedView } from "../../../../src/protocol/wire/tensor.ts";
 import { anyTensor } from "../../protocol/arbitraries.ts";
 import { fc } from "../../property.ts";
@@ -59,6 +59,17 @@ describe("the difference of outputs", () => {
   });
 });
 
+describe("the difference at extremes", () => {
+  it("is infinite where a number stands for none", () => {
+    const reference = [floats([Number.NaN, 1, Number.NEGATIVE_INFINITY])];
+    expect(extremeError(reference, reference)).toBe(0);
+    expect(extremeError(reference, [floats([Number.NaN, 1.5, Number.NaN])])).toBe(0.5);
+    expect(extremeError(reference, [floats([0, 1, Number.NEGATIVE_INFINITY])])).toBe(Number.POSITIVE_INFINITY);
+    expect(extremeError(reference, [floats([Number.NaN, 1, -3e38])])).toBe(Number.POSITIVE_INFINITY);
+    expect(extremeError(reference, [])).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
 describe("seeded inputs", () => {
   const specs = [
     { name: "x", dtype: "float32" as const, shape: [-1, 50] },
@@ -80,5 +91,17 @@ describe("seeded inputs", () => {
     expect(x?.every((value) => value >= 0 && value < 1)).toBe(true);
     expect(new Set(x).size).toBeGreaterThan(40);
     for (const whole of [n, b]) expect(new Set(whole)).toEqual(new Set([0, 1]));
+  });
+
+  it("have extremes: negative and large ones, and one of each tensor that is no number", () => {
+    const sets = createExtremeInputs(specs, 5).map(([x, n]) => {
+      const [values, whole] = [x, n].map((tensor) => Array.from(typedView(tensor!) as ArrayLike<number>, Number));
+      expect(new Set(whole)).toEqual(new Set([0, 1]));
+      return values!;
+    });
+    const none = sets.map((values) => values.filter((value) => !Number.isFinite(value)));
+    expect(none).toEqual([[], [], [Number.NaN], [Number.POSITIVE_INFINITY], [Number.NEGATIVE_INFINITY]]);
+    expect(Math.min(...sets[0]!)).toBeLessThan(-2);
+    expect(Math.max(...sets[1]!)).toBeGreaterThan(500);
   });
 });

@@ -32,6 +32,8 @@ interface Script {
   readonly compute?: () => void;
   /** Before each request of the queue. */
   readonly enter?: () => void;
+  /** Its backend, and what it makes of each number, where it is not the CPU provider. */
+  readonly wgsl?: (value: number) => number;
 }
 
 const borrow: ModelLoader["borrow"] = async () => ({
@@ -50,25 +52,28 @@ interface Scripts {
 
 /** The CPU and a GPU that answer alike; waiting lasts a second. */
 function scriptContext({ cpu = {}, gpu = {}, models = {}, inputs = model.inputs }: Scripts) {
-  const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y" }];
-  const devices = [cpu, gpu].map(({ compute, enter }, index) => ({
-    host: {
-      device: { ...capabilities.devices[0], key: index === 0 ? "cpu" : "gpu0" },
-      infer: async (_: string, tensors: readonly Tensor[]) => {
-        compute?.();
-        return { tensors: answer(tensors), times: SERVICE };
+  const devices = [cpu, gpu].map(({ compute, enter, wgsl }, index) => {
+    const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y", ...(wgsl && { bytes: mapFloats(x!, wgsl) }) }];
+    const backend = wgsl && { backends: ["wgsl"], servesModels: true };
+    return {
+      host: {
+        device: { ...capabilities.devices[0], ...backend, key: index === 0 ? "cpu" : "gpu0" },
+        infer: async (_: string, tensors: readonly Tensor[]) => {
+          compute?.();
+          return { tensors: answer(tensors), times: SERVICE };
+        },
+        measureMemory: async () => {
+          throw new ProblemError("backend-failed", "It cannot be measured.");
+        },
       },
-      measureMemory: async () => {
-        throw new ProblemError("backend-failed", "It cannot be measured.");
+      server: {
+        serve: async (_: object, tensors: readonly Tensor[]) => {
+          enter?.();
+          return { tensors: answer(tensors), times: { queueMs: 1_000, ...SERVICE }, rows: 1, backlogMs: 0 };
+        },
       },
-    },
-    server: {
-      serve: async (_: object, tensors: readonly Tensor[]) => {
-        enter?.();
-        return { tensors: answer(tensors), times: { queueMs: 1_000, ...SERVICE }, rows: 1, backlogMs: 0 };
-      },
-    },
-  }));
+    };
+  });
   return {
     fleet: { all: () => devices, cpu: devices[0] },
     models: { tryApart: async () => {}, adopt: async () => {}, unload: async () => {}, borrow, ...models },
@@ -79,6 +84,10 @@ function scriptContext({ cpu = {}, gpu = {}, models = {}, inputs = model.inputs 
     signal: new AbortController().signal,
     onProgress: () => {},
   } as unknown as WorkloadContext;
+}
+
+function mapFloats({ bytes }: Tensor, change: (value: number) => number): Uint8Array {
+  return new Uint8Array(new Float32Array(bytes.slice().buffer).map(change).buffer);
 }
 
 async function calibrate(script: Scripts) {
@@ -104,6 +113,18 @@ describe("a calibration", () => {
     };
     const { placements, skipped } = await calibrate({ gpu: { enter } });
     expect([placements.length, skipped, refusals > 3]).toEqual([2, undefined, true]);
+  });
+
+  it("asks our own kernels for NaN, infinities, negative and large numbers", async () => {
+    const agreement = async (wgsl: (value: number) => number) => {
+      const { placements } = await calibrate({ gpu: { wgsl } });
+      return placements[1]?.agrees;
+    };
+    expect(await agreement((value) => value)).toBe(true);
+    expect(await agreement((value) => (Number.isNaN(value) ? 0 : value))).toBe(false);
+    expect(await agreement((value) => Math.min(value, 3e38))).toBe(false);
+    expect(await agreement((value) => Math.abs(value))).toBe(false);
+    expect(await agreement((value) => Math.min(value, 100))).toBe(false);
   });
 
   it("leaves out a device that fails", async () => {
