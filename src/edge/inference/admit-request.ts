@@ -3,9 +3,10 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs, countRows } from "./predict/calibrated-service.ts";
-import { type Candidate, type Choice, choosePlacement } from "./choose-placement.ts";
+import { type Choice, choosePlacement } from "./choose-placement.ts";
 import { addLoading, fitEdge, predictIdleMs } from "./predict/predict-latency.ts";
 import { matchInputs } from "../../protocol/models/model-inputs.ts";
+import { namedConfidence } from "./predict/named-budgets.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
 import { findVersion, type InferCall, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
 import { elapsedMs } from "../clock.ts";
@@ -50,7 +51,7 @@ interface TicketInput extends AdmissionInput {
 export async function admitRequest(
   call: InferCall,
   input: InferInput | TicketInput,
-  avoided: (placement: LivePlacement) => boolean = () => false,
+  avoided: (placement: LivePlacement) => boolean = NOBODY,
 ): Promise<Admission> {
   const { env, arrivedAtMs, waitUntil } = call;
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
@@ -85,12 +86,16 @@ export async function admitRequest(
     unloaded.push(placement);
     return addLoading(outlook, placement.loadMs);
   };
+  // A ticket's budget is for a later request: asking for it uses nothing up.
+  const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
+  const usualSpentMs = isDirect ? 0 : placementWatch.spentMs(input.confidence, nowMs);
+  if (!isDirect && avoided === NOBODY) placementWatch.noteSpent(spentMs, nowMs);
   const choice = choosePlacement(
     placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
-      // A ticket's budget is for a later request: asking for it uses nothing up.
-      spentMs: isDirect ? 0 : elapsedMs(arrivedAtMs),
+      spentMs,
+      usualSpentMs,
       outlook: look,
       calibratedMs: (placement) =>
         (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
@@ -111,8 +116,18 @@ export async function admitRequest(
     const isSlow = predictIdleMs(outlook) > input.budgetMs;
     if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, version.inputs, isSlow ? "slow" : "cold");
   }
-  throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
+  if (choice.kind === "unattainable") {
+    const { placement, outlook } = choice.nearest;
+    const { serviceMs, idleMs } = placementWatch.nameIdle(placement, rows, input.confidence, nowMs);
+    const beforeMs = placementWatch.spentMs(namedConfidence(input.confidence), nowMs);
+    const loadMs = unloaded.includes(placement) ? placement.loadMs : 0;
+    const neededMs = isDirect ? serviceMs : beforeMs + outlook.coldMs + loadMs + idleMs;
+    throw new ProblemError(...unattainable(input, placement, neededMs));
+  }
+  throw new ProblemError(...refusalOf(choice, input, spentMs));
 }
+
+const NOBODY = () => false;
 
 function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput): readonly LivePlacement[] {
   const version = findVersion(snapshot, project, input.model);
@@ -141,19 +156,24 @@ function withoutWay(outlook: Outlook): Outlook {
 type Refusal = ConstructorParameters<typeof ProblemError>;
 
 /** Problem for the caller of a request that is not admitted. */
-function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: AdmissionInput, arrivedAtMs: number): Refusal {
+function refusalOf(
+  choice: Exclude<Choice, { kind: "admitted" | "unattainable" }>,
+  input: AdmissionInput,
+  spentMs: number,
+): Refusal {
   const { model } = input;
   switch (choice.kind) {
-    case "unattainable":
-      return unattainable(input, choice.nearest, choice.idleMs);
     case "overloaded": {
       const { retryAfterMs } = choice;
       const detail = `Every placement that could meet the budget is predicted to be ${retryAfterMs} ms too late now.`;
       return ["overloaded", detail, { retryAfterMs }];
     }
-    case "late":
-      // The edge itself used the budget up, which is no fault of the request.
-      return exceeded(arrivedAtMs);
+    case "late": {
+      // The edge itself used the time up, which is no fault of the request. No runner was asked.
+      const { retryAfterMs } = choice;
+      const detail = `The edge took ${spentMs} ms before it could ask a placement, which is ${retryAfterMs} ms more than usual.`;
+      return ["overloaded", detail, { retryAfterMs }];
+    }
     case "silent":
       return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
     case "offline":
@@ -168,9 +188,9 @@ function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: Admissi
 const RETRY_SOON = { retryAfterMs: 1_000 };
 const RETRY_LATER = { retryAfterMs: 2_000 };
 
-function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: number): Refusal {
+function unattainable(input: AdmissionInput, placement: LivePlacement, neededMs: number): Refusal {
   const { confidence } = input;
-  const budgetMs = Math.ceil(idleMs * 100) / 100;
+  const budgetMs = Math.ceil(neededMs * 100) / 100;
   const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
   const detail = `The fastest placement, idle, needs ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
   return [
