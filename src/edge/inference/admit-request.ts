@@ -192,7 +192,7 @@ function unattainable(input: AdmissionInput, placement: LivePlacement, neededMs:
   const { confidence } = input;
   const budgetMs = Math.ceil(neededMs * 100) / 100;
   const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
-  const detail = `The fastest placement, idle, needs ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
+  const detail = `The fastest placement, idle, meets ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
   return [
     "budget-unattainable",
     detail,

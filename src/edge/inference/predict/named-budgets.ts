@@ -91,8 +91,6 @@ export class NamedBudgets {
   /** Budgets that still hold. The clock may jump back. */
   #heldBy(placementId: string, nowMs: number): readonly Held[] {
     const held = this.#held.get(placementId) ?? [];
-    return held.filter(
-      ({ untilMs, missed }) => untilMs > nowMs && untilMs <= nowMs + HELD_MS && missed < BROKEN_BY,
-    );
+    return held.filter(({ untilMs, missed }) => untilMs > nowMs && untilMs <= nowMs + HELD_MS && missed < BROKEN_BY);
   }
 }
