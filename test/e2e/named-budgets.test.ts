@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { zooFolder } from "../../models/zoo.ts";
 import { inferFrame } from "../../src/client/infer.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";

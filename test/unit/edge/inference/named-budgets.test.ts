@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Answered } from "../../../../src/edge/inference/predict/placement-watch.ts";
-import { PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
+import { type Answered, PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
 import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { livePlacement } from "./live-placement.ts";
 
