@@ -41,7 +41,7 @@ const ELSEWHERE = new Set<ProblemCode>([
 const REFUSALS = {
   unattainable: "budget-unattainable",
   overloaded: "overloaded",
-  late: "budget-exceeded",
+  late: "overloaded",
   silent: "runner-offline",
   offline: "runner-offline",
   unmatched: "no-placement",
@@ -121,11 +121,15 @@ export class SimIsolate {
     const { budgetMs, confidence } = request;
     const silent: LivePlacement[] = [];
     const placements = this.#snapshot().get(request.version) ?? [];
+    const spentMs = nowMs - arrivedMs;
+    const usualSpentMs = this.#watch.spentMs(confidence, nowMs);
+    this.#watch.noteSpent(spentMs, nowMs);
     const choice = choosePlacement(
       placements.filter((placement) => !avoided(placement)),
       {
         wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
-        spentMs: nowMs - arrivedMs,
+        spentMs,
+        usualSpentMs,
         outlook: (placement) => {
           const outlook = this.#watch.outlook(placement, 1, confidence, nowMs);
           if (outlook.isSilent) silent.push(placement);

@@ -8,6 +8,7 @@ import { type Extent, fitRequest } from "./predict/fit-request.ts";
 import { addLoading, predictIdleMs } from "./predict/predict-latency.ts";
 import type { TensorSpec } from "../../protocol/models/model.ts";
 import { countRowElements, countRows, matchInputs } from "../../protocol/models/model-inputs.ts";
+import { namedConfidence } from "./predict/named-budgets.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
 import { findVersion, type InferCall, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
 import { elapsedMs, untilDeadline } from "../clock.ts";
@@ -53,7 +54,7 @@ interface TicketInput extends AdmissionInput {
 export async function admitRequest(
   call: InferCall,
   input: InferInput | TicketInput,
-  avoided: (placement: LivePlacement) => boolean = () => false,
+  avoided: (placement: LivePlacement) => boolean = NOBODY,
 ): Promise<Admission> {
   const { env, arrivedAtMs, waitUntil } = call;
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
@@ -89,12 +90,16 @@ export async function admitRequest(
     unloaded.push(placement);
     return addLoading(outlook, placement.loadMs);
   };
+  // A ticket's budget is for a later request: asking for it uses nothing up.
+  const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
+  const usualSpentMs = isDirect ? 0 : placementWatch.spentMs(input.confidence, nowMs);
+  if (!isDirect && avoided === NOBODY) placementWatch.noteSpent(spentMs, nowMs);
   const choice = choosePlacement(
     placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
-      // A ticket's budget is for a later request: asking for it uses nothing up.
-      spentMs: isDirect ? 0 : elapsedMs(arrivedAtMs),
+      spentMs,
+      usualSpentMs,
       outlook: look,
       calibratedMs: (placement) =>
         (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
@@ -110,14 +115,42 @@ export async function admitRequest(
     const { candidate, fits, passedOver } = choice;
     return { version, rows, candidate, fits, passedOver };
   }
-  if (choice.kind === "overloaded") {
-    const { placement, outlook } = choice.nearest;
-    const isSlow = predictIdleMs(outlook) > input.budgetMs;
-    if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, version.inputs, isSlow ? "slow" : "cold");
-  }
+  if (choice.kind === "overloaded") probeNearest(call, choice.nearest, version, input.budgetMs);
   if (choice.kind === "none") throw await noPlacement(call, version, input);
-  throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
+  if (choice.kind === "unattainable") {
+    const { placement } = choice.nearest;
+    const loadMs = unloaded.includes(placement) ? placement.loadMs : 0;
+    const neededMs = nameNeededMs(choice.nearest, { rows, confidence: input.confidence, isDirect, loadMs, nowMs });
+    throw new ProblemError(...unattainable(input, placement, neededMs));
+  }
+  throw new ProblemError(...refusalOf(choice, input, spentMs));
 }
+
+/** Probes the nearest placement behind a refusal, where a slow or cold one is in the way. */
+function probeNearest(call: InferCall, { placement, outlook }: Candidate, { inputs }: Version, budgetMs: number): void {
+  const isSlow = predictIdleMs(outlook) > budgetMs;
+  if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, inputs, isSlow ? "slow" : "cold");
+}
+
+interface Needed {
+  readonly rows: number;
+  readonly confidence: number;
+  readonly isDirect: boolean;
+  readonly loadMs: number;
+  readonly nowMs: number;
+}
+
+/** Budget that the same request needs if it comes again at once; for a ticket, only the time at the runner. */
+function nameNeededMs(
+  { placement, outlook }: Pick<Candidate, "placement" | "outlook">,
+  { rows, confidence, isDirect, loadMs, nowMs }: Needed,
+): number {
+  const { serviceMs, idleMs } = placementWatch.nameIdle(placement, rows, confidence, nowMs);
+  const beforeMs = placementWatch.spentMs(namedConfidence(confidence), nowMs);
+  return isDirect ? serviceMs : beforeMs + outlook.coldMs + loadMs + idleMs;
+}
+
+const NOBODY = () => false;
 
 /** Reasons for a lack of placements, by version: known for this long in this isolate. */
 const REASON_HOLDS_MS = 1_000;
@@ -186,22 +219,23 @@ type Refusal = ConstructorParameters<typeof ProblemError>;
 
 /** Problem for the caller of a request that is not admitted. */
 function refusalOf(
-  choice: Exclude<Choice, { kind: "admitted" | "none" }>,
+  choice: Exclude<Choice, { kind: "admitted" | "none" | "unattainable" }>,
   input: AdmissionInput,
-  arrivedAtMs: number,
+  spentMs: number,
 ): Refusal {
   const { model } = input;
   switch (choice.kind) {
-    case "unattainable":
-      return unattainable(input, choice.nearest, choice.idleMs);
     case "overloaded": {
       const { retryAfterMs } = choice;
       const detail = `Every placement that could meet the budget is predicted to be ${retryAfterMs} ms too late now.`;
       return ["overloaded", detail, { retryAfterMs }];
     }
-    case "late":
-      // The edge itself used the budget up, which is no fault of the request.
-      return exceeded(arrivedAtMs);
+    case "late": {
+      // The edge itself used the time up, which is no fault of the request. No runner was asked.
+      const { retryAfterMs } = choice;
+      const detail = `The edge took ${spentMs} ms before it could ask a placement, which is ${retryAfterMs} ms more than usual.`;
+      return ["overloaded", detail, { retryAfterMs }];
+    }
     case "silent":
       return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
     case "offline":
@@ -214,11 +248,11 @@ function refusalOf(
 const RETRY_SOON = { retryAfterMs: 1_000 };
 const RETRY_LATER = { retryAfterMs: 2_000 };
 
-function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: number): Refusal {
+function unattainable(input: AdmissionInput, placement: LivePlacement, neededMs: number): Refusal {
   const { confidence } = input;
-  const budgetMs = Math.ceil(idleMs * 100) / 100;
+  const budgetMs = Math.ceil(neededMs * 100) / 100;
   const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
-  const detail = `The fastest placement, idle, needs ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
+  const detail = `The fastest placement, idle, meets ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
   return [
     "budget-unattainable",
     detail,

@@ -19,12 +19,12 @@ export type Choice =
       /** The fastest placement of a higher fidelity that only the budget ruled out. */
       readonly passedOver: Candidate | null;
     }
-  /** No placement could even on an idle machine; the nearest needs `idleMs` by recent measurements. */
-  | { readonly kind: "unattainable"; readonly nearest: Candidate; readonly idleMs: number }
+  /** No placement could even on an idle machine; the nearest needs the least by recent measurements. */
+  | { readonly kind: "unattainable"; readonly nearest: Candidate }
   /** Only a queue or a slow moment prevents it; in `retryAfterMs` it is predicted to be gone. */
   | { readonly kind: "overloaded"; readonly nearest: Candidate; readonly retryAfterMs: number }
-  /** The time since the arrival prevents it. */
-  | { readonly kind: "late" }
+  /** Only the time since the arrival prevents it, which is longer than usual by `retryAfterMs`. */
+  | { readonly kind: "late"; readonly retryAfterMs: number }
   /** Every online placement that could has stopped answering. */
   | { readonly kind: "silent" }
   | { readonly kind: "offline" }
@@ -37,8 +37,9 @@ export interface ChoiceRules {
     InferWishes,
     "budgetMs" | "minFidelity" | "backend" | "profile" | "labels" | "runnerId" | "placementId" | "onMiss"
   >;
-  /** Used part of the budget. */
+  /** Used part of the budget, and the part that requests use before their choice at the confidence. */
   readonly spentMs: number;
+  readonly usualSpentMs: number;
   readonly outlook: (placement: LivePlacement) => Outlook;
   /** Time of the request on an idle machine, by the calibration. */
   readonly calibratedMs: (placement: LivePlacement) => number;
@@ -138,15 +139,16 @@ function pickBest(fitting: readonly Candidate[], random: () => number): Candidat
 }
 
 function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {
+  const { spentMs, usualSpentMs } = rules;
   const { budgetMs } = rules.wishes;
   const bestMs = (candidate: Candidate) => Math.min(idleOf(candidate), rules.calibratedMs(candidate.placement));
   const nearest = leastOf(online, idleOf);
-  const able = online.filter((candidate) => bestMs(candidate) <= budgetMs);
-  if (able.length === 0) return { kind: "unattainable", nearest, idleMs: idleOf(nearest) };
+  const able = online.filter((candidate) => bestMs(candidate) + usualSpentMs <= budgetMs);
+  if (able.length === 0) return { kind: "unattainable", nearest };
   const answering = able.filter((candidate) => !candidate.outlook.isSilent);
   if (answering.length === 0) return { kind: "silent" };
-  const waiting = answering.filter((candidate) => bestMs(candidate) + rules.spentMs <= budgetMs);
-  if (waiting.length === 0) return { kind: "late" };
+  const waiting = answering.filter((candidate) => bestMs(candidate) + spentMs <= budgetMs);
+  if (waiting.length === 0) return { kind: "late", retryAfterMs: Math.max(1, Math.ceil(spentMs - usualSpentMs)) };
   const soonest = leastOf(waiting, latencyOf);
   return { kind: "overloaded", nearest: soonest, retryAfterMs: Math.ceil(latencyOf(soonest) - budgetMs) };
 }

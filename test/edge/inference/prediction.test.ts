@@ -1,11 +1,12 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { admitRequest } from "../../../src/edge/inference/admit-request.ts";
 import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
 import { InferReply } from "../../../src/protocol/inference/inference.ts";
 import type { InferOffer } from "../../../src/protocol/link.ts";
 import { PredictionCalibration } from "../../../src/protocol/history/prediction-calibration.ts";
-import { createProblem, type ProblemCode } from "../../../src/protocol/wire/problem.ts";
-import { callEdge, createToken, pointersOf, problemOf, type RegisteredRunner } from "../stack/edge-client.ts";
+import { createProblem, type ProblemCode, type ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { callEdge, createToken, mainEnv, pointersOf, problemOf, type RegisteredRunner } from "../stack/edge-client.ts";
 import { linkStub } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult } from "../stack/samples.ts";
@@ -105,6 +106,22 @@ describe("the wishes of a request", () => {
 
   it("name a profile that exists", async () => {
     expect(pointersOf(await infer({ profile: "no-such-profile" }))).toEqual(["#/profile"]);
+  });
+});
+
+describe("a request that the edge itself held up", () => {
+  it("is refused with the time that it was held up for, and no runner is asked", async () => {
+    const call = { env: mainEnv, arrivedAtMs: Date.now() - 4_000, waitUntil: () => {}, scope: null };
+    const wishes = { confidence: 0.99, minFidelity: 0, priority: 0, onMiss: "reject" as const };
+    const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
+    const asked = { ...wishes, model: "predicted", budgetMs: 4_000, tensors, pointerOf: () => "" };
+    const { problem } = await admitRequest(call, asked).then(
+      () => expect.unreachable(),
+      (error: ProblemError) => error,
+    );
+    expect(problem).toMatchObject({ code: "overloaded", detail: expect.stringContaining("before it could ask") });
+    expect(problem.retryAfterMs).toBeGreaterThan(3_000);
+    expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
   });
 });
 

@@ -17,6 +17,7 @@ import {
   takeProbe,
   watchDevice,
 } from "./device-watch.ts";
+import { type IdleTimes, NamedBudgets, namedConfidence } from "./named-budgets.ts";
 import {
   createTimes,
   createWindow,
@@ -24,6 +25,7 @@ import {
   noteSample,
   noteTime,
   type RecentTimes,
+  shownQuantile,
   type SlidingWindow,
   timeQuantile,
   windowQuantile,
@@ -91,6 +93,8 @@ interface Refusal {
 export class PlacementWatch {
   /** By placement and power of two of the rows. */
   readonly #services = new Map<string, RecentTimes>();
+  /** By placement and power of two of the rows: service and the time around it together. */
+  readonly #wholes = new Map<string, RecentTimes>();
   /** By runner: the time around queue and service. */
   readonly #links = new Map<string, RecentTimes>();
   readonly #colds = new Map<string, SlidingWindow>();
@@ -99,22 +103,44 @@ export class PlacementWatch {
   readonly #heardAtMs = new Map<string, number>();
   /** By placement: time at which the runner reported that it had lost the model. */
   readonly #unloadedAtMs = new Map<string, number>();
+  readonly #named = new NamedBudgets();
 
   /** Stores nothing for a placement: many more are examined than get a request. */
   outlook(placement: LivePlacement, rows: number, confidence: number, nowMs: number): Outlook {
     const device = this.#devices.get(deviceOf(placement));
     const workMs = (each: LivePlacement, queued: number) => this.#workMs(each, queued, nowMs);
     const queueMs = device === undefined ? 0 : predictQueueMs(device, nowMs, workMs);
-    const services = this.#services.get(keyOf(placement, rows));
-    const calibrated = calibratedSketch(placement.sweep, rows);
+    const held = this.#named.find(placement.id, rows, confidence, nowMs);
+    const idle = this.#idle(placement, rows, confidence, nowMs);
+    const serviceMs = Math.min(idle.serviceMs, held?.serviceMs ?? Infinity);
     return {
-      linkMs: this.#linkMs(placement, confidence, nowMs),
-      serviceMs: quantileOf(services, calibrated, confidence, nowMs),
-      medianServiceMs: quantileOf(services, calibrated, 0.5, nowMs),
+      linkMs: Math.max(0, Math.min(idle.idleMs, held?.idleMs ?? Infinity) - serviceMs),
+      serviceMs,
+      medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
       coldMs: this.#isCold(placement, nowMs) ? this.#coldMs(placement, confidence, nowMs) : 0,
       isSilent: device !== undefined && isSilent(device, nowMs),
     };
+  }
+
+  /** Notes the time between a request's arrival and its admission. */
+  noteSpent(spentMs: number, nowMs: number): void {
+    this.#named.noteSpent(spentMs, nowMs);
+  }
+
+  /** The same time as is not exceeded with this confidence. */
+  spentMs(confidence: number, nowMs: number): number {
+    return this.#named.spentMs(confidence, nowMs);
+  }
+
+  /** Times that a named budget must have room for; they hold for requests that are sent again. */
+  nameIdle(placement: LivePlacement, rows: number, confidence: number, nowMs: number): IdleTimes {
+    const least = this.#idle(placement, rows, confidence, nowMs);
+    const strict = this.#idle(placement, rows, namedConfidence(confidence), nowMs);
+    const serviceMs = Math.max(least.serviceMs, strict.serviceMs);
+    const named = { serviceMs, idleMs: Math.max(serviceMs, least.idleMs, strict.idleMs) };
+    this.#named.hold(placement.id, { rows, confidence, ...named }, nowMs);
+    return named;
   }
 
   /**
@@ -151,7 +177,9 @@ export class PlacementWatch {
     }
     if (attempt.isProbe) this.#fade(placement);
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
-    if (isMeasured) noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
+    if (!isMeasured) return;
+    noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
+    noteTime(recall(this.#wholes, keyOf(placement, rows), createTimes), aroundMs + serviceMs, nowMs);
   }
 
   /**
@@ -179,10 +207,14 @@ export class PlacementWatch {
     const device = this.#device(placement);
     device.inFlight.delete(attempt);
     noteMissed(device, attempt, nowMs);
+    this.#named.noteMissed(placement.id);
     // A device that sends nothing at all shows nothing but its silence.
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
-    if (aroundMs > outlook.linkMs) noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
+    if (aroundMs <= outlook.linkMs) return;
+    noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
+    const wholes = recall(this.#wholes, keyOf(placement, attempt.rows), createTimes);
+    noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
   }
 
   /** Notes the loss of the runner, or of the connection to it. */
@@ -199,7 +231,8 @@ export class PlacementWatch {
 
   /** A probe represents many refused requests: earlier samples lose weight as if those had been served. */
   #fade(placement: LivePlacement): void {
-    const sizes = Array.from({ length: SIZES }, (_, power) => this.#services.get(keyOf(placement, 2 ** power)));
+    const keys = Array.from({ length: SIZES }, (_, power) => keyOf(placement, 2 ** power));
+    const sizes = keys.flatMap((key) => [this.#services.get(key), this.#wholes.get(key)]);
     for (const times of [this.#links.get(placement.runnerId), ...sizes])
       if (times !== undefined) fadeTimes(times, FADED_SHARE);
   }
@@ -226,6 +259,19 @@ export class PlacementWatch {
 
   #linkMs({ runnerId, linkMs }: LivePlacement, confidence: number, nowMs: number): number {
     return quantileOf(this.#links.get(runnerId), calibratedLink(linkMs), confidence, nowMs);
+  }
+
+  /**
+   * The service, and link and service together. The sum of their quantiles exceeds the quantile of their sum: a pause that holds up some
+   * requests in the service and others around it counts twice. Enough requests show that quantile itself.
+   */
+  #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number): IdleTimes {
+    const key = keyOf(placement, rows);
+    const serviceMs = quantileOf(this.#services.get(key), calibratedSketch(placement.sweep, rows), confidence, nowMs);
+    const sumMs = this.#linkMs(placement, confidence, nowMs) + serviceMs;
+    const whole = this.#wholes.get(key);
+    const shownMs = whole === undefined ? Infinity : shownQuantile(whole, confidence, nowMs);
+    return { serviceMs, idleMs: Math.min(sumMs, shownMs) };
   }
 
   #medianServiceMs(placement: LivePlacement, rows: number, nowMs: number): number {

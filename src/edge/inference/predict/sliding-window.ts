@@ -99,6 +99,16 @@ export function noteTime({ short, long }: RecentTimes, durationMs: number, nowMs
   noteSample(long, durationMs, nowMs);
 }
 
+/**
+ * The duration that samples alone show with this confidence; infinite where they weigh too little to show it.
+ * The same window decides as with a prior.
+ */
+export function shownQuantile({ short, long }: RecentTimes, confidence: number, nowMs: number): number {
+  const window = confidence < RARE ? short : long;
+  const weight = window.sketch.count * decayOf(window, nowMs);
+  return weight < 1 / (1 - confidence) ? Infinity : windowQuantile(window, null, confidence, nowMs);
+}
+
 /** Reduces the weight of all samples by a share. */
 export function fadeTimes({ short, long }: RecentTimes, share: number): void {
   fadeWindow(short, share);

@@ -21,17 +21,27 @@ interface Case {
   readonly budgetMs: number;
   readonly wishes?: Partial<ChoiceRules["wishes"]>;
   readonly spentMs?: number;
+  readonly usualSpentMs?: number;
   readonly draws?: readonly number[];
   readonly calibratedMs?: number;
 }
 
-function choose({ placements, budgetMs, wishes = {}, spentMs = 0, draws = [0, 0], calibratedMs = 99 }: Case) {
+function choose({
+  placements,
+  budgetMs,
+  wishes = {},
+  spentMs = 0,
+  usualSpentMs = 0,
+  draws = [0, 0],
+  calibratedMs = 99,
+}: Case) {
   const left = [...draws];
   return choosePlacement(
     placements.map(([placement]) => placement),
     {
       wishes: { budgetMs, minFidelity: 0, onMiss: "reject", ...wishes },
       spentMs,
+      usualSpentMs,
       outlook: (wanted) => placements.find(([placement]) => placement === wanted)![1],
       calibratedMs: () => calibratedMs,
       random: () => left.shift()!,
@@ -143,7 +153,6 @@ describe("what is in the way", () => {
     const slow = [livePlacement("slow", { variant: "int8" }), outlook(9)] as const;
     expect(choose({ placements: [slow, ...only({ queueMs: 50 })], budgetMs: 4.9 })).toMatchObject({
       kind: "unattainable",
-      idleMs: 5,
       nearest: { placement: { id: "only" } },
     });
   });
@@ -165,8 +174,16 @@ describe("what is in the way", () => {
     expect(chosen({ placements: only(), budgetMs: 3, calibratedMs: 3.1 })).toBe("unattainable");
   });
 
-  it("is the time that has passed, where that alone is too much", () => {
-    expect(choose({ placements: only(), budgetMs: 5, spentMs: 1 })).toEqual({ kind: "late" });
+  it("is the budget too, where it leaves no room for the time that requests usually take to be chosen for", () => {
+    expect(chosen({ placements: only(), budgetMs: 5.9, spentMs: 1, usualSpentMs: 1 })).toBe("unattainable");
+    expect(chosen({ placements: only(), budgetMs: 6, spentMs: 1, usualSpentMs: 1 })).toBe("only");
+    expect(chosen({ placements: only(), budgetMs: 5.9, spentMs: 0, usualSpentMs: 1 })).toBe("only");
+  });
+
+  it("is the time that has passed, where it is longer than usual and alone too much", () => {
+    const late = { placements: only(), budgetMs: 7, spentMs: 12, usualSpentMs: 2 };
+    expect(choose(late)).toEqual({ kind: "late", retryAfterMs: 10 });
+    expect(choose({ ...late, spentMs: 2.1 })).toEqual({ kind: "late", retryAfterMs: 1 });
   });
 
   it("is that no runner is online, or that all online ones have stopped answering", () => {
@@ -204,6 +221,7 @@ describe("of very many placements", () => {
     const choice = choosePlacement(placements, {
       wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
       spentMs: 0,
+      usualSpentMs: 0,
       outlook: (placement) => {
         looked.add(placement);
         return outlook(1, changes(indices.get(placement)!));

@@ -1,0 +1,96 @@
+import { addToSketch, createSketch } from "../../../stats/distribution/sketch.ts";
+import { createTimes, noteTime, type RecentTimes, timeQuantile } from "./sliding-window.ts";
+
+/** The step of a Worker's clock: a shorter time reads as 0 or as one step. */
+const STEP_MS = 1;
+const STEP = createSketch();
+addToSketch(STEP, STEP_MS);
+
+/**
+ * Share of the permitted exceedances that a named budget allows for. Of the next 1/(1 − confidence) requests at most
+ * one exceeds it with a probability of 97 %; with the whole share it would be 74 %.
+ * Source: the Poisson distribution, whose mean is the share.
+ */
+const NAMED_SHARE = 1 / 4;
+/** A named budget is for a request that is sent again at once. */
+const HELD_MS = 10_000;
+/** Missed answers after which a named budget no longer holds: of a hundred, one may be missed. */
+const BROKEN_BY = 3;
+/** Limits of the budgets that one placement holds, and of the placements that hold any. */
+const KEPT_BUDGETS = 8;
+const KEPT_PLACEMENTS = 1_024;
+
+/** Times of a request that finds everything idle: the service alone, and with the time around it. */
+export interface IdleTimes {
+  readonly serviceMs: number;
+  readonly idleMs: number;
+}
+
+interface Named extends IdleTimes {
+  readonly rows: number;
+  readonly confidence: number;
+}
+
+interface Held extends Named {
+  readonly untilMs: number;
+  /** Requests to the placement that ended without an answer since. */
+  missed: number;
+}
+
+/** The confidence at which a budget is named: stricter than that of its admission. */
+export function namedConfidence(confidence: number): number {
+  return 1 - (1 - confidence) * NAMED_SHARE;
+}
+
+/**
+ * Budgets that refusals of this isolate named. For ten seconds a request with such a budget is predicted no worse than
+ * when it was named, unless answers are missed. Queues, cold starts and silence still count.
+ * Also the time between a request's arrival and its question, for which a budget must have room.
+ */
+export class NamedBudgets {
+  readonly #spent: RecentTimes = createTimes();
+  /** By placement. */
+  readonly #held = new Map<string, readonly Held[]>();
+
+  noteSpent(spentMs: number, nowMs: number): void {
+    noteTime(this.#spent, spentMs, nowMs);
+  }
+
+  /** The time before the question that is not exceeded with this confidence; at least a step of the clock. */
+  spentMs(confidence: number, nowMs: number): number {
+    return Math.max(STEP_MS, timeQuantile(this.#spent, STEP, confidence, nowMs));
+  }
+
+  /** Keeps a named budget, which has room for these times. */
+  hold(placementId: string, named: Named, nowMs: number): void {
+    const { rows, confidence, idleMs } = named;
+    const others = this.#heldBy(placementId, nowMs).filter(
+      (each) => each.rows !== rows || each.confidence !== confidence || each.idleMs !== idleMs,
+    );
+    this.#held.delete(placementId);
+    if (this.#held.size >= KEPT_PLACEMENTS) this.#held.delete(this.#held.keys().next().value!);
+    const held = { ...named, untilMs: nowMs + HELD_MS, missed: 0 };
+    this.#held.set(placementId, [...others, held].slice(-KEPT_BUDGETS));
+  }
+
+  /** The most that may be predicted for such a request; null where no budget is held for it. */
+  find(placementId: string, rows: number, confidence: number, nowMs: number): IdleTimes | null {
+    let least: Held | null = null;
+    for (const each of this.#heldBy(placementId, nowMs)) {
+      if (each.rows !== rows || each.confidence < confidence) continue;
+      if (least === null || each.idleMs < least.idleMs) least = each;
+    }
+    return least;
+  }
+
+  /** Notes a request to the placement that ended without an answer. */
+  noteMissed(placementId: string): void {
+    for (const each of this.#held.get(placementId) ?? []) each.missed++;
+  }
+
+  /** Budgets that still hold. The clock may jump back. */
+  #heldBy(placementId: string, nowMs: number): readonly Held[] {
+    const held = this.#held.get(placementId) ?? [];
+    return held.filter(({ untilMs, missed }) => untilMs > nowMs && untilMs <= nowMs + HELD_MS && missed < BROKEN_BY);
+  }
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { inferFrame } from "../../src/client/infer.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";
+import type { TensorSpec } from "../../src/protocol/models/model.ts";
+import { type ProblemCode, ProblemError } from "../../src/protocol/wire/problem.ts";
+import { type LocalStack, placeModel, startLocalStack, waitFor } from "./local-stack.ts";
+
+/** A dense, a convolutional and a recurrent network, and one whose sizes are free. */
+const NETWORKS = ["cartpole", "lenet5", "gesture-gru", "dncnn5"];
+/** Each round has a budget of its own: one that misses three answers holds no longer. */
+const ROUNDS = 4;
+const TIMES = 25;
+/** On an idle machine 99 of 100 are answered; the tests share theirs with others. */
+const ANSWERED = 80;
+
+let stack: LocalStack;
+const inputs = new Map<string, TensorSpec[]>();
+beforeAll(async () => {
+  stack = await startLocalStack({ runnerVariables: () => ({ MILLRACE_GPU: "none" }) });
+  for (const name of NETWORKS) {
+    await placeModel(stack, name);
+    const { versions } = await stack.client.call(endpoints.getModel, { params: { model: name } });
+    inputs.set(name, versions[0]!.inputs);
+  }
+  await waitFor("no job to be open", async () => {
+    const { items } = await stack.client.call(endpoints.listJobs);
+    return items.every(({ state }) => state === "succeeded" || state === "failed") ? true : undefined;
+  });
+}, 240_000);
+afterAll(() => stack.stop());
+
+/** The problem of a request; null where it was answered. */
+async function ask(model: string, budgetMs: number): Promise<ProblemError["problem"] | null> {
+  try {
+    await inferFrame(stack.client, { model, budgetMs, inputs: createSeededInputs(inputs.get(model)!, 0) });
+    return null;
+  } catch (error) {
+    if (error instanceof ProblemError) return error.problem;
+    throw error;
+  }
+}
+
+it.each(NETWORKS)("%s answers the budget that its refusal named", async (name) => {
+  const ends: Partial<Record<ProblemCode | "answered", number>> = {};
+  for (let round = 0; round < ROUNDS; round++) {
+    const { fits } = (await ask(name, 0.1)) ?? {};
+    for (let i = 0; i < TIMES; i++) {
+      const end = (await ask(name, fits!.budgetMs))?.code ?? "answered";
+      ends[end] = (ends[end] ?? 0) + 1;
+    }
+  }
+  expect(ends.answered, JSON.stringify(ends)).toBeGreaterThanOrEqual(ANSWERED);
+});
