@@ -83,10 +83,18 @@ export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<
   return current;
 }
 
+/** Time at which a model was last added through this isolate: an older snapshot lacks it, however fresh. */
+let addedAtMs = Number.NEGATIVE_INFINITY;
+
+export function noteModelAdded(): void {
+  addedAtMs = Date.now();
+}
+
 /** The current snapshot, or one read within the last moment where the current one lacks the wanted item. */
 export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot) => boolean): Promise<Snapshot> {
   const snapshot = await currentSnapshot(call);
-  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
+  const isFresh = ageMs(snapshot.readAtMs) < FRESH_MS && snapshot.readAtMs > addedAtMs;
+  return knows(snapshot) || isFresh ? snapshot : readSnapshot(call.env);
 }
 
 /** A snapshot from the last moment, for those who list what there is. */
