@@ -6,7 +6,7 @@ import type { TensorSpec } from "../../src/protocol/models/model.ts";
 import { type ProblemCode, ProblemError } from "../../src/protocol/wire/problem.ts";
 import { type LocalStack, placeModel, startLocalStack, waitFor } from "./local-stack.ts";
 
-/** A dense, a convolutional and a recurrent network, and one whose sizes are free. */
+/** A dense, two convolutional networks and a recurrent one. */
 const NETWORKS = ["cartpole", "lenet5", "gesture-gru", "dncnn5"];
 /** Each round has a budget of its own: one that misses three answers holds no longer. */
 const ROUNDS = 4;
