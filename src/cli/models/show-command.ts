@@ -24,8 +24,9 @@ export function showCommand(shell: Shell): Command {
       if (options.json) return shell.print(`${JSON.stringify({ model, placements: items, calibrations })}\n`);
       const runners = new Map((await listRunners(client)).map((runner) => [runner.id, runner.name]));
       shell.print(renderModel(model, items, shell));
-      shell.print(renderPlacements(model, items, runners, shell));
-      shell.print(renderUnmeasured(model, calibrations, runners, shell));
+      const unmeasured = renderUnmeasured(model, calibrations, runners, shell);
+      if (items.length > 0 || unmeasured === "") shell.print(renderPlacements(model, items, runners, shell));
+      shell.print(unmeasured);
     });
 }
 

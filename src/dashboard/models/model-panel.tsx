@@ -69,7 +69,7 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
       )}
       <h3 class="part">Latency of one row, by device</h3>
       {placed === undefined && placements.error === null && <p class="muted loading">Reading placements …</p>}
-      {placed?.length === 0 && (
+      {placed?.length === 0 && unmeasured.length === 0 && (
         <EmptyState says="No runner has measured it yet." command={nextCommands.registerRunner}>
           A runner measures every model as it connects:
         </EmptyState>
