@@ -28,7 +28,7 @@ export type JobArtifact = z.infer<typeof JobArtifact>;
 const JobArtifactList = z.object({ items: z.array(JobArtifact) }).meta({ id: "JobArtifactList" });
 
 /** The lease that a runner reads and writes a job's files under. */
-const LeaseQuery = z.object({
+const LeaseQuery = z.strictObject({
   epoch: z.coerce.number().int().min(1).meta({ description: "Epoch of the lease under which the runner works" }),
 });
 

@@ -66,7 +66,7 @@ export const ActReply = z
 export type ActReply = z.infer<typeof ActReply>;
 
 /** Settings for every message of a stream: those of any inference, as text. */
-export const ActStreamQuery = z.object({
+export const ActStreamQuery = z.strictObject({
   ...wishFields,
   budgetMs: z.coerce
     .number()

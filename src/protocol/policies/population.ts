@@ -26,7 +26,7 @@ export type Population = z.infer<typeof Population>;
 const PopulationPage = pageOf(Population, "Population");
 
 /** Query of an upload; the body is the npy or safetensors file itself. */
-const PopulationUploadQuery = z.object({
+const PopulationUploadQuery = z.strictObject({
   name: Name.optional().meta({ description: "Name of the population; absent: it has its id alone" }),
   network: z
     .string()

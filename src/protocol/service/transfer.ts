@@ -52,12 +52,12 @@ export type Transfer = z.infer<typeof Transfer>;
 
 const Cursor = z.string().max(4_096).optional().meta({ description: "`nextCursor` of the page before" });
 
-const TransferPageQuery = z.object({ cursor: Cursor });
+const TransferPageQuery = z.strictObject({ cursor: Cursor });
 
 /** The last line of a page of rows. */
 export const RowsEnd = z.object({ nextCursor: z.string().nullable() });
 
-const ObjectQuery = z.object({
+const ObjectQuery = z.strictObject({
   key: z.string().min(1).max(1_024).meta({ description: "Key of the object in the bucket" }),
 });
 

@@ -121,7 +121,7 @@ export type Episode = z.infer<typeof Episode>;
 const index = z.coerce.number().int().min(0);
 
 /** Range of episodes, counted from 0. */
-export const EpisodeQuery = z.object({
+export const EpisodeQuery = z.strictObject({
   entrant: index.optional().meta({ description: "Episodes of this entrant only, by its place in the result" }),
   member: index.optional().meta({ description: "Of this member of a population" }),
   fromEpisode: index.optional().meta({ description: "The first episode, by number" }),
