@@ -107,7 +107,7 @@ export const agentEndpoints = {
     summary: "Read the states of a pool: float32, agents × numbers, little-endian; takes a range",
     access: "read",
     params: byName,
-    reply: { status: 200, mediaType: STATES },
+    reply: { status: 200, mediaType: STATES, cached: "ranges" },
     problems: ["not-found"],
   }),
   writeAgents: defineEndpoint({

@@ -63,7 +63,7 @@ export const artifactEndpoints = {
     access: "runner",
     params: byArtifact,
     query: LeaseQuery,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges", alsoAs: ARTIFACT_MEDIA_TYPES.slice(1) },
     problems: ["not-found"],
   }),
   listJobArtifacts: defineEndpoint({
@@ -83,7 +83,7 @@ export const artifactEndpoints = {
     summary: "Fetch a file of a job; takes `Range` and `If-None-Match`",
     access: "read",
     params: byArtifact,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges", alsoAs: ARTIFACT_MEDIA_TYPES.slice(1) },
     problems: ["not-found"],
   }),
 } as const;

@@ -9,7 +9,7 @@ const byRunId = z.object({ id: idSchema("run") });
 const byPlacementId = z.object({ id: idSchema("placement") });
 const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
 
-const SVG = { status: 200, mediaType: "image/svg+xml" } as const;
+const SVG = { status: 200, mediaType: "image/svg+xml", cached: "tag" } as const;
 
 /** Appearance of a plot. */
 const lookQuery = {
@@ -120,7 +120,7 @@ export const plotEndpoints = {
     access: "read",
     params: byModel,
     query: TradeQuery,
-    reply: { status: 200, schema: Trade, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: Trade, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
     problems: ["not-found"],
   }),
 } as const;

@@ -92,7 +92,7 @@ export const populationEndpoints = {
     summary: "Fetch a population's file; takes `Range` and `If-None-Match`",
     access: "read",
     params: byPopulation,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges" },
     problems: ["not-found"],
   }),
   deletePopulation: defineEndpoint({

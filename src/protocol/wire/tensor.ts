@@ -49,6 +49,24 @@ export const JsonTensor = z.object(jsonTensorFields).meta({ id: "Tensor" });
 export const JsonTensorInput = z.strictObject(jsonTensorFields).meta({ id: "TensorInput" });
 export type JsonTensor = z.infer<typeof JsonTensor>;
 
+/**
+ * 1 to `most` numbers as JSON that become float32. Reports only the first wrong one: a body may hold very many.
+ */
+export function float32Numbers(most: number) {
+  return z
+    .array(z.custom<number>().meta({ type: "number" }))
+    .min(1)
+    .max(most)
+    .superRefine((values, context) => {
+      const wrong = values.findIndex((value) => !Number.isFinite(value) || !Number.isFinite(Math.fround(value)));
+      if (wrong < 0) return;
+      const message = Number.isFinite(values[wrong])
+        ? "must be within float32, below 3.4028235e38"
+        : "must be a number";
+      context.addIssue({ code: "custom", path: [wrong], message });
+    });
+}
+
 /** Number of elements of a shape. */
 export function countElements(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
@@ -82,7 +100,7 @@ export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
   const array = createTypedArray(json.dtype, flat.length);
   for (let i = 0; i < flat.length; i++) {
     const value = toElement(json.dtype, flat[i]);
-    if (value === null) return { ok: false, message: `element ${i} is not a ${json.dtype}` };
+    if (value === null) return { ok: false, message: `element ${i} is ${describeElement(json.dtype, flat[i])}` };
     array[i] = value as never;
   }
   return { ok: true, tensor: { name, dtype: json.dtype, shape, bytes: new Uint8Array(array.buffer) } };
@@ -238,6 +256,10 @@ const INTEGER_RANGES: Partial<Record<DType, readonly [number, number]>> = {
   uint64: [0, Number.MAX_SAFE_INTEGER],
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
+
+function describeElement(dtype: DType, value: unknown): string {
+  return typeof value === "number" && Number.isFinite(value) ? `${value}, which no ${dtype} can be` : `not a ${dtype}`;
+}
 
 function toElement(dtype: DType, value: unknown): number | bigint | null {
   if (dtype === "bool") return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : null;

@@ -187,7 +187,12 @@ const WRONG_QUERY: Record<string, string> = {
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   // Runner routes are closed to keys, so their queries are walked in job-artifacts.test.ts.
-  if (endpoint.query === undefined || endpoint.access === "runner") return;
+  if (endpoint.access === "runner") return;
+  const [name = "surprise", value = "1"] = Object.entries(sample.query ?? {})[0] ?? [];
+  const twice = `${sample.path}?${new URLSearchParams([...Object.entries(sample.query ?? {}), [name, value], [name, value]])}`;
+  refused(await send(endpoint, sample, { query: { ...sample.query, surprise: "1" } }), 400, "query/surprise");
+  refused(await send(endpoint, sample, { path: twice, query: {} }), 400, `query/${name}`);
+  if (endpoint.query === undefined) return;
   for (const name of Object.keys(shapeOf(endpoint.query))) {
     const wrong = WRONG_QUERY[name];
     if (wrong === undefined) throw new Error(`the walk has no wrong value for query/${name}`);
@@ -245,6 +250,9 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
     415,
     "header/content-type",
   );
+  const packed = await send(endpoint, sample, { headers: { ...typed, "content-encoding": "br" } });
+  refused(packed, 415, "header/content-encoding");
+  expect(packed.headers.get("accept-encoding")).toMatch(/^(gzip, deflate, )?identity$/);
   for (const type of rawBody?.mediaTypes ?? ["application/json"]) {
     for (const garbage of ["", "{", "null", "[]", '"text"', "17", new Uint8Array([0xff, 0xfe, 0, 1, 2, 3])]) {
       const pointer = type === FRAME_MEDIA_TYPE || mediaType === type ? "#" : undefined;
