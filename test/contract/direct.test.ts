@@ -89,7 +89,15 @@ interface Sent {
 }
 
 async function post(sent: Sent = {}) {
-  const { ticket, header = {}, tensors = [x], body, mediaType = FRAME_MEDIA_TYPE, encoding = "identity", signal } = sent;
+  const {
+    ticket,
+    header = {},
+    tensors = [x],
+    body,
+    mediaType = FRAME_MEDIA_TYPE,
+    encoding = "identity",
+    signal,
+  } = sent;
   const bearer = ticket === undefined ? await sign() : ticket;
   return fetch(listener.url, {
     method: "POST",
@@ -346,7 +354,9 @@ describe("a request is refused", () => {
     expect(await refused({ ticket: null })).toEqual({ code: "unauthorized", pointers: authorization });
     const challenge = 'Bearer realm="millrace"';
     expect((await post({ ticket: null })).headers.get("www-authenticate")).toBe(challenge);
-    expect((await post({ ticket: "mx_1" })).headers.get("www-authenticate")).toBe(`${challenge}, error="invalid_token"`);
+    expect((await post({ ticket: "mx_1" })).headers.get("www-authenticate")).toBe(
+      `${challenge}, error="invalid_token"`,
+    );
     expect(await refused({ ticket: "mx_1" })).toEqual({ code: "unauthorized", pointers: authorization });
     const other = await sign({ runnerId: createId("runner") });
     expect(await refused({ ticket: other })).toEqual({ code: "unauthorized", pointers: authorization });
@@ -378,7 +388,10 @@ describe("a request is refused", () => {
     const packed = (body: BodyInit, encoding: string) => post({ body, encoding });
     expect((await packed(gzipSync(encodeFrame({}, [x])), "gzip")).status).toBe(200);
     expect((await nextTold(1)).map(codeTold)).toEqual([undefined]);
-    expect(await refused(await packed(gzipSync(large), "gzip"))).toEqual({ code: "payload-too-large", pointers: ["#"] });
+    expect(await refused(await packed(gzipSync(large), "gzip"))).toEqual({
+      code: "payload-too-large",
+      pointers: ["#"],
+    });
     expect(await refused(await packed("no", "deflate"))).toEqual({ code: "invalid-request", pointers: ["#"] });
     const other = await packed("no", "br");
     expect(other.headers.get("accept-encoding")).toBe("gzip, deflate, identity");

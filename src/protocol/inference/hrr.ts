@@ -141,7 +141,7 @@ export const hrrEndpoints = {
     isFrequent: true,
     body: EncodeRequest,
     reply: { status: 200, schema: ComputeReply },
-    problems: [...COMPUTE_PROBLEMS],
+    problems: COMPUTE_PROBLEMS,
   }),
   computeHrr: defineEndpoint({
     method: "post",
@@ -156,7 +156,7 @@ export const hrrEndpoints = {
     }),
     rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
     reply: { status: 200, schema: ComputeReply, alsoAs: [FRAME_MEDIA_TYPE] },
-    problems: [...COMPUTE_PROBLEMS, "invalid-request", "unsupported-media-type"],
+    problems: COMPUTE_PROBLEMS,
   }),
   createItemMemory: defineEndpoint({
     method: "post",

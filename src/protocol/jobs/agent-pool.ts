@@ -120,7 +120,7 @@ export const agentEndpoints = {
     headers: z.object({ "if-match": IfMatch }),
     rawBody: { mediaTypes: [STATES], maxBytes: LIMITS.poolBytes },
     reply: { status: 200, schema: AgentPool },
-    problems: ["not-found", "precondition-failed", "precondition-required", "payload-too-large"],
+    problems: ["not-found", "precondition-failed", "precondition-required"],
   }),
   deleteAgentPool: defineEndpoint({
     method: "delete",

@@ -64,7 +64,7 @@ export const populationEndpoints = {
     query: PopulationUploadQuery,
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.populationBytes },
     reply: { status: 201, schema: Population },
-    problems: ["conflict", "payload-too-large", "unsupported-media-type"],
+    problems: ["conflict"],
   }),
   listPopulations: defineEndpoint({
     method: "get",

@@ -135,7 +135,7 @@ export const transferEndpoints = {
     rawBody: { mediaTypes: [ROWS_MEDIA_TYPE], maxBytes: LIMITS.transferPageBytes },
     repeatable: "as-it-is",
     reply: { status: 200, schema: ImportedRows },
-    problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found", "conflict"],
   }),
   listObjects: defineEndpoint({
     method: "get",
@@ -172,6 +172,6 @@ export const transferEndpoints = {
     query: ObjectInputQuery,
     rawBody: { mediaTypes: [OBJECT_MEDIA_TYPE], maxBytes: LIMITS.artifactBytes },
     reply: { status: 200, schema: StoredObject },
-    problems: ["not-found", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found"],
   }),
 } as const;

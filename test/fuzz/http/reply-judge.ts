@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { OipError } from "../../../src/protocol/inference/oip.ts";
 import { PROBLEMS, Problem } from "../../../src/protocol/wire/problem.ts";
 import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
-import { findUndeclared } from "../../declared-reply.ts";
+import { findUndeclared } from "../../edge/stack/declared-replies.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
 import type { OpenApiDocument, Operation } from "./operation.ts";
 import type { FuzzReply } from "./send-request.ts";
