@@ -93,7 +93,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
   });
 }
 
-const NO_QUERY: z.ZodType<unknown> = z.strictObject({});
+const NO_QUERY: z.ZodType = z.strictObject({});
 
 /** Parameters of a query. A repeated one is an error, since one of its values would be ignored. */
 function readQuery(url: string, errors: FieldError[]): Record<string, string> {

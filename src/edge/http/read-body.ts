@@ -32,23 +32,22 @@ async function unpackRequest(
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const reader = (body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  let packedBytes = 0;
-  const next = async () => {
-    const { done, value } = await untilItsEnd(reader.read());
-    packedBytes += value?.byteLength ?? 0;
-    return done ? null : value;
-  };
   async function* chunks() {
-    for (let chunk = await next(); chunk !== null; chunk = await next()) {
-      // A packed body that is longer than its content may be repeats nothing worth reading.
+    for (let packedBytes = 0; ;) {
+      const { done, value } = await untilItsEnd(reader.read());
+      if (done) return;
+      packedBytes += value.byteLength;
+      // Empty blocks unpack to nothing, however many come.
       if (packedBytes > maxBytes) throw bodyTooLarge(maxBytes);
-      yield chunk;
+      yield value;
     }
   }
   try {
     return await unpackBody(chunks(), encoding, maxBytes);
   } catch (error) {
-    while (packedBytes <= DISCARDED_BYTES && (await next().catch(() => null)) !== null);
+    // As of any unwanted body.
+    reader.releaseLock();
+    await discard(body);
     throw error;
   }
 }
@@ -83,11 +82,14 @@ export async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value
  * Reads and discards an unread body, within bounds: a client that still writes when the connection ends sees a broken
  * pipe and never the reply.
  */
-export async function discardBody(request: Request): Promise<void> {
-  if (request.bodyUsed) return;
+export async function discardBody({ body, bodyUsed }: Request): Promise<void> {
+  if (!bodyUsed) await discard(body);
+}
+
+async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
   let length = 0;
   try {
-    for await (const chunk of request.body ?? []) {
+    for await (const chunk of body ?? []) {
       length += chunk.byteLength;
       if (length > DISCARDED_BYTES) return;
     }

@@ -63,6 +63,7 @@ export const populationEndpoints = {
     access: "submit",
     query: PopulationUploadQuery,
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.populationBytes },
+    repeatable: "as-it-is",
     reply: { status: 201, schema: Population },
     problems: ["conflict"],
   }),

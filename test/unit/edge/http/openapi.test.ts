@@ -68,10 +68,9 @@ describe("the OpenAPI document", () => {
   });
 
   it("stands on queries that take no other parameter", () => {
-    for (const [id, { query }] of table) {
-      const issues = query?.safeParse({ surprise: "1" }).error?.issues ?? [];
-      if (query !== undefined) expect(issues, id).toContainEqual(expect.objectContaining({ keys: ["surprise"] }));
-    }
+    const refuses = ({ query }: Endpoint) =>
+      query?.safeParse({ surprise: "1" }).error?.issues.some((issue) => issue.code === "unrecognized_keys") ?? true;
+    expect([...table].filter(([, endpoint]) => !refuses(endpoint)).map(([id]) => id)).toEqual([]);
   });
 
   it("declares what a tag and a range lead to", () => {
