@@ -51,6 +51,8 @@ export async function unpackBody(
       length += value.byteLength;
       chunks.push(value);
     }
+    // Ends a write that waits to be read.
+    await reader.cancel().catch(() => undefined);
   };
   const writer = writable.getWriter();
   // Workers take all writes at once and keep what comes of them: without pauses, a small body fills the memory.
@@ -70,10 +72,7 @@ export async function unpackBody(
     throw error;
   });
   const [written, unpacked] = await Promise.allSettled([writing, read()]);
-  if (length > maxBytes) {
-    await reader.cancel().catch(() => undefined);
-    throw bodyTooLarge(maxBytes, "when unpacked");
-  }
+  if (length > maxBytes) throw bodyTooLarge(maxBytes, "when unpacked");
   if (written.status === "rejected" && written.reason instanceof ProblemError) throw written.reason;
   if (written.status === "rejected" || unpacked.status === "rejected") {
     throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);

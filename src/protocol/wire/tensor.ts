@@ -100,7 +100,7 @@ export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
   const array = createTypedArray(json.dtype, flat.length);
   for (let i = 0; i < flat.length; i++) {
     const value = toElement(json.dtype, flat[i]);
-    if (value === null) return { ok: false, message: `element ${i} is ${describeElement(json.dtype, flat[i])}` };
+    if (value === null) return { ok: false, message: `element ${i} is not a ${json.dtype}` };
     array[i] = value as never;
   }
   return { ok: true, tensor: { name, dtype: json.dtype, shape, bytes: new Uint8Array(array.buffer) } };
@@ -256,10 +256,6 @@ const INTEGER_RANGES: Partial<Record<DType, readonly [number, number]>> = {
   uint64: [0, Number.MAX_SAFE_INTEGER],
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
-
-function describeElement(dtype: DType, value: unknown): string {
-  return typeof value === "number" && Number.isFinite(value) ? `${value}, which no ${dtype} can be` : `not a ${dtype}`;
-}
 
 function toElement(dtype: DType, value: unknown): number | bigint | null {
   if (dtype === "bool") return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : null;
