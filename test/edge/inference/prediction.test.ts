@@ -1,10 +1,16 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { admitRequest } from "../../../src/edge/inference/admit-request.ts";
+import { probePlacement } from "../../../src/edge/inference/ask-placement.ts";
+import { fitRequest } from "../../../src/edge/inference/predict/fit-request.ts";
+import { placementWatch } from "../../../src/edge/inference/predict/placement-watch.ts";
 import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
+import { openProject } from "../../../src/edge/store/database.ts";
+import { type LivePlacement, readLivePlacements } from "../../../src/edge/store/fleet/live-placement-store.ts";
 import { InferReply } from "../../../src/protocol/inference/inference.ts";
 import type { InferOffer } from "../../../src/protocol/link.ts";
 import { PredictionCalibration } from "../../../src/protocol/history/prediction-calibration.ts";
+import { encodeFrame } from "../../../src/protocol/wire/frame.ts";
 import { createProblem, type ProblemCode, type ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { callEdge, createToken, mainEnv, pointersOf, problemOf, type RegisteredRunner } from "../stack/edge-client.ts";
 import { linkStub } from "../stack/queue-client.ts";
@@ -329,6 +335,37 @@ describe("the history", () => {
     expect(await read("?from=2099-01-01T00:00:00Z&to=2099-01-02T00:00:00Z")).toEqual([]);
     const reversed = await callEdge("GET", "/v1/history/calibration?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z");
     expect(pointersOf(reversed)).toEqual(["query/to"]);
+  });
+});
+
+describe("a probe behind a request of another size than was measured", () => {
+  it("counts at the measured size, of which its inputs are", async () => {
+    const [north] = sites;
+    const { runnerId } = north!.runner;
+    const measured = (await readLivePlacements(openProject(mainEnv))).find((each) => each.runnerId === runnerId)!;
+    const [larger] = fitRequest([measured], { rows: 1, elements: 64 });
+    const serviceMsAt = (placement: LivePlacement, nowMs = Date.now()) =>
+      placementWatch.outlook(placement, 1, 0.5, nowMs).serviceMs;
+    const before = [serviceMsAt(measured), serviceMsAt(larger!)];
+    const inputs = [{ name: input, dtype: "float32" as const, shape: [-1, 4] }];
+    const works: Promise<unknown>[] = [];
+    const call = { env: mainEnv, waitUntil: (work: Promise<unknown>) => works.push(work) };
+    for (let sent = 0; sent < 6; sent++) {
+      await vi.waitFor(() => {
+        probePlacement(call, larger!, inputs, "slow");
+        expect(works).toHaveLength(sent + 1);
+      }, BOUND);
+      const { offer } = await north!.scripted.nextInfer();
+      const { requestId } = offer;
+      const times = { queueMs: 0, uploadMs: 0, computeMs: 400, readbackMs: 0 };
+      north!.scripted.socket.send(
+        encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs: 0 }, outputs()),
+      );
+      await works[sent];
+    }
+    const laterMs = Date.now() + 60;
+    expect(serviceMsAt(measured, laterMs)).toBeGreaterThan(2 * before[0]!);
+    expect(serviceMsAt(larger!, laterMs)).toBeLessThan(1.5 * before[1]!);
   });
 });
 
