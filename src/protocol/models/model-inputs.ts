@@ -82,7 +82,7 @@ function drawInputs(specs: readonly TensorSpec[], draw: () => number, size: numb
 }
 
 /** Shape of an input at one of its measured sizes; an input with fewer of them keeps its last. */
-function measuredShape({ shape, shapes = [] }: TensorSpec, size: number): number[] {
+export function measuredShape({ shape, shapes = [] }: TensorSpec, size: number): number[] {
   const measured = shapes[Math.min(size, shapes.length - 1)];
   return shape.map((each, axis) => (each === -1 ? (measured?.[axis] ?? 1) : each));
 }

@@ -345,7 +345,7 @@ describe("a probe behind a request of another size than was measured", () => {
     const measured = (await readLivePlacements(openProject(mainEnv))).find((each) => each.runnerId === runnerId)!;
     const [larger] = fitRequest([measured], { rows: 1, elements: 64 });
     const serviceMsAt = (placement: LivePlacement, nowMs = Date.now()) =>
-      placementWatch.outlook(placement, 1, 0.5, nowMs).serviceMs;
+      placementWatch.outlook(placement, 1, 0.9, nowMs).serviceMs;
     const before = [serviceMsAt(measured), serviceMsAt(larger!)];
     const inputs = [{ name: input, dtype: "float32" as const, shape: [-1, 4] }];
     const works: Promise<unknown>[] = [];

@@ -28,10 +28,7 @@ describe("requests may share a batch", () => {
   it("where each row is computed by itself", async () => {
     const backend = compute((values) => values.map((value) => value * 2));
     expect(await prove("m", rows, backend)).toBe(true);
-    expect(backend.calls.map(([input]) => input?.shape)).toEqual([
-      ...Array.from({ length: 5 }, () => [1, 2]),
-      [5, 2],
-    ]);
+    expect(backend.calls.map(([input]) => input?.shape)).toEqual([...Array.from({ length: 5 }, () => [1, 2]), [5, 2]]);
   });
 
   it("but not where rows change each other's answers", async () => {
