@@ -54,7 +54,7 @@ interface TicketInput extends AdmissionInput {
 export async function admitRequest(
   call: InferCall,
   input: InferInput | TicketInput,
-  avoided: (placement: LivePlacement) => boolean = NOBODY,
+  avoided: (placement: LivePlacement) => boolean = AVOID_NONE,
 ): Promise<Admission> {
   const { env, arrivedAtMs, waitUntil } = call;
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
@@ -93,7 +93,7 @@ export async function admitRequest(
   // A ticket's budget is for a later request: asking for it uses nothing up.
   const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
   const usualSpentMs = isDirect ? 0 : placementWatch.spentMs(input.confidence, nowMs);
-  if (!isDirect && avoided === NOBODY) placementWatch.noteSpent(spentMs, nowMs);
+  if (!isDirect && avoided === AVOID_NONE) placementWatch.noteSpent(spentMs, nowMs);
   const choice = choosePlacement(
     placements.filter((placement) => !avoided(placement)),
     {
@@ -142,7 +142,7 @@ interface Needed {
 
 /** Budget that the same request needs if it comes again at once; for a ticket, only the time at the runner. */
 function nameNeededMs(
-  { placement, outlook }: Pick<Candidate, "placement" | "outlook">,
+  { placement, outlook }: Candidate,
   { rows, confidence, isDirect, loadMs, nowMs }: Needed,
 ): number {
   const { serviceMs, idleMs } = placementWatch.nameIdle(placement, rows, confidence, nowMs);
@@ -150,7 +150,7 @@ function nameNeededMs(
   return isDirect ? serviceMs : beforeMs + outlook.coldMs + loadMs + idleMs;
 }
 
-const NOBODY = () => false;
+const AVOID_NONE = () => false;
 
 /** Reasons for a lack of placements, by version: known for this long in this isolate. */
 const REASON_HOLDS_MS = 1_000;

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { admitRequest } from "../../../src/edge/inference/admit-request.ts";
+import { answerInference } from "../../../src/edge/inference/answer-inference.ts";
 import { probePlacement } from "../../../src/edge/inference/ask-placement.ts";
 import { fitRequest } from "../../../src/edge/inference/predict/fit-request.ts";
 import { placementWatch } from "../../../src/edge/inference/predict/placement-watch.ts";
@@ -127,6 +128,22 @@ describe("a request that the edge itself held up", () => {
     );
     expect(problem).toMatchObject({ code: "overloaded", detail: expect.stringContaining("before it could ask") });
     expect(problem.retryAfterMs).toBeGreaterThan(3_000);
+    expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
+  });
+});
+
+describe("the time before the question", () => {
+  it("is what requests took, so that a named budget has room for it", async () => {
+    const call = { env: mainEnv, waitUntil: () => {}, scope: null };
+    const wishes = { confidence: 0.99, minFidelity: 0, priority: 0, onMiss: "reject" as const };
+    const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
+    const asked = { ...wishes, model: "predicted", budgetMs: 81, tensors, pointerOf: () => "" };
+    const before = placementWatch.spentMs(0.995, Date.now());
+    for (let i = 0; i < 5; i++) {
+      await expect(answerInference({ ...call, arrivedAtMs: Date.now() - 80 }, asked)).rejects.toThrow();
+    }
+    // An admission that comes too late goes on behind the refusal.
+    await vi.waitFor(() => expect(placementWatch.spentMs(0.995, Date.now() + 60)).toBeGreaterThan(before + 70), BOUND);
     expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
   });
 });
@@ -344,8 +361,9 @@ describe("a probe behind a request of another size than was measured", () => {
     const { runnerId } = north!.runner;
     const measured = (await readLivePlacements(openProject(mainEnv))).find((each) => each.runnerId === runnerId)!;
     const [larger] = fitRequest([measured], { rows: 1, elements: 64 });
+    // No budget was named at this confidence, which would limit the times.
     const serviceMsAt = (placement: LivePlacement, nowMs = Date.now()) =>
-      placementWatch.outlook(placement, 1, 0.9, nowMs).serviceMs;
+      placementWatch.outlook(placement, 1, 0.995, nowMs).serviceMs;
     const before = [serviceMsAt(measured), serviceMsAt(larger!)];
     const inputs = [{ name: input, dtype: "float32" as const, shape: [-1, 4] }];
     const works: Promise<unknown>[] = [];

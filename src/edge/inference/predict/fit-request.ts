@@ -68,7 +68,7 @@ interface Measured {
 
 /**
  * The sweep at a ratio of elements: that of the nearest measured size, scaled along a power law between the two sizes
- * around it. Below the smallest size nothing is assumed to be faster than the growth between measurements shows.
+ * around it. Below the smallest size, the growth between the two smallest goes on.
  */
 function sweepAt({ sweep, sizes, measuredElements }: LivePlacement, ratio: number): SweepStep[] {
   const further = sizes.map((each) => ({ ratio: each.elements / measuredElements, sweep: each.sweep }));

@@ -260,8 +260,9 @@ export class PlacementWatch {
   }
 
   /**
-   * The service, and link and service together. The sum of their quantiles exceeds the quantile of their sum: a pause that holds up some
-   * requests in the service and others around it counts twice. Enough requests show that quantile itself.
+   * The service, and link and service together. The sum of their quantiles exceeds the quantile of their sum: a pause
+   * that holds up some requests in the service and others around it counts twice. Enough requests show that quantile
+   * itself.
    */
   #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number): IdleTimes {
     const key = keyOf(placement, rows);
