@@ -187,7 +187,7 @@ export const ModelUploadQuery = z.object({
     .optional()
     .meta({
       description:
-        'Shapes at which inputs with free dimensions are measured, as JSON: `{"image": [[1,3,128,128],[1,3,384,384]]}`. Without them calibrations look for a size that the network takes',
+        'Shapes at which inputs with free dimensions are measured, as JSON: `{"image": [[1,3,128,128],[1,3,384,384]]}`. A free first axis counts rows and is 1. Without them calibrations look for a size that the network takes',
     }),
   values: jsonText(z.record(z.string(), z.array(z.number()).min(1).max(LIMITS.inputValues)))
     .optional()

@@ -518,7 +518,7 @@ it("calibrations of a version are found by an index, however many jobs a project
     const details: string[] = [];
     const exec: typeof storage.sql.exec = (query, ...bindings) => {
       const rows = storage.sql.exec(`explain query plan ${query}`, ...bindings).toArray();
-      details.push(...rows.map(({ detail }) => String(detail)));
+      details.push(...rows.map(({ detail }) => JSON.stringify(detail)));
       return storage.sql.exec(query, ...bindings);
     };
     const store = new JobStore({ exec });
