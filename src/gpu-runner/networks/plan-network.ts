@@ -1,5 +1,6 @@
 import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { type DType, DTYPE_BYTES } from "../../protocol/wire/tensor.ts";
+import { expandModel } from "./lowering/expand-model.ts";
 import { lowerNode } from "./lowering/lower-node.ts";
 import { emitLevels } from "./lowering/lower-quantised.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
@@ -95,7 +96,8 @@ export interface NetworkPlan {
  * Turns a network into operators of the kernels: each row of a batch by itself, activations in one arena. Fails with
  * `invalid-model` for unsupported parts, with operator and reason.
  */
-export function planNetwork(model: OnnxModel): NetworkPlan {
+export function planNetwork(file: OnnxModel): NetworkPlan {
+  const model = expandModel(file);
   const [sparse] = model.sparseWeights?.keys() ?? [];
   if (sparse !== undefined) throw unsupported({ operator: "sparse weights", name: sparse }, "it reads dense ones only");
   const lowering = new Lowering(model);

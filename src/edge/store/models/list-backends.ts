@@ -1,4 +1,4 @@
-import { WGSL_OPERATORS } from "../../../onnx/operators.ts";
+import { WGSL_EXPANSIONS, WGSL_OPERATORS } from "../../../onnx/operators.ts";
 import type { BackendSupport, ModelVersion } from "../../../protocol/models/model.ts";
 
 type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summary">;
@@ -9,7 +9,7 @@ const DENSE_OPERATORS: ReadonlySet<string> = new Set(
 );
 /** Types of inputs and outputs that float32 does not hold; whole numbers are kept up to 2²⁴. */
 const WIDE: ReadonlySet<string> = new Set(["float64", "uint64", "string"]);
-const WGSL: ReadonlySet<string> = new Set(WGSL_OPERATORS);
+const WGSL: ReadonlySet<string> = new Set([...WGSL_OPERATORS, ...WGSL_EXPANSIONS]);
 
 /**
  * Backends that may serve a network, and the first operator that stops each of the others, as the file tells. Each

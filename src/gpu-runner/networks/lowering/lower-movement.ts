@@ -112,6 +112,7 @@ export function lowerGatherElements(lowering: Lowering, node: OnnxNode): void {
   emitLookUp(lowering, node, { indices, value, axes, size: value.shape[axis]!, apart: strides[axis]! });
 }
 
+/** Elements of a value that indices name along one axis. */
 interface LookUp {
   readonly indices: NetworkValue;
   readonly value: NetworkValue;
@@ -125,7 +126,7 @@ interface LookUp {
 /** Function of kernels/network/seldom.wgsl. */
 const LOOK_UP = 30;
 
-function emitLookUp(lowering: Lowering, node: OnnxNode, { indices, value, axes, size, apart }: LookUp): void {
+export function emitLookUp(lowering: Lowering, node: OnnxNode, { indices, value, axes, size, apart }: LookUp): void {
   const output = lowering.reserve(node);
   const outStrides = stridesOf(axes.map((axis) => axis.size));
   const walk = walkOver(axes.map((axis, at) => ({ ...axis, out: outStrides[at]! })));

@@ -15,11 +15,21 @@ import {
   lowerView,
 } from "./lower-movement.ts";
 import { lowerChannelNorm, lowerLayerNorm, lowerPlainNorm } from "./lower-normal.ts";
-import { lowerCumulation, lowerPool, lowerReduction, lowerSoftmax } from "./lower-pool.ts";
+import { lowerCumulation, lowerLocalNorm, lowerLpPool, lowerPool, lowerReduction, lowerSoftmax } from "./lower-pool.ts";
 import { lowerEinsum } from "./lower-product.ts";
 import { lowerDequantise, lowerQuantise } from "./lower-quantised.ts";
 import { lowerRecurrent } from "./lower-recurrent.ts";
 import { lowerResize } from "./lower-resize.ts";
+import {
+  lowerEyeLike,
+  lowerGatherND,
+  lowerHardmax,
+  lowerOneHot,
+  lowerScatterElements,
+  lowerScatterND,
+  lowerTopK,
+  lowerTrilu,
+} from "./lower-selection.ts";
 import { unsupported } from "./network-value.ts";
 
 type Lower = (lowering: Lowering, node: OnnxNode) => void;
@@ -41,19 +51,27 @@ const LOWERS: Readonly<Record<WgslOperator, Lower>> = {
   DequantizeLinear: lowerDequantise,
   Dropout: lowerDropout,
   Einsum: lowerEinsum,
+  EyeLike: lowerEyeLike,
   Expand: lowerExpand,
   Gather: lowerGather,
   GatherElements: lowerGatherElements,
+  GatherND: lowerGatherND,
   Gemm: lowerGemm,
+  Hardmax: lowerHardmax,
+  LRN: lowerLocalNorm,
+  LpPool: lowerLpPool,
   MatMul: lowerMatMul,
+  OneHot: lowerOneHot,
   Pad: lowerPad,
   QuantizeLinear: lowerQuantise,
   Range: lowerRange,
-  Resize: lowerResize,
+  ScatterND: lowerScatterND,
   Slice: lowerSlice,
   Split: lowerSplit,
   Tile: lowerTile,
+  TopK: lowerTopK,
   Transpose: lowerTranspose,
+  Trilu: lowerTrilu,
   Where: lowerWhere,
   ...forEach(
     [
@@ -80,6 +98,8 @@ const LOWERS: Readonly<Record<WgslOperator, Lower>> = {
   ),
   ...forEach(["Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze"], lowerView),
   ...forEach(["Shape", "Size"], lowerShape),
+  ...forEach(["Resize", "Upsample"], lowerResize),
+  ...forEach(["Scatter", "ScatterElements"], lowerScatterElements),
   ...forEach(["DepthToSpace", "SpaceToDepth"], lowerBlocks),
   ...forEach(["MaxPool", "AveragePool"], lowerPool),
   ...forEach(
@@ -87,6 +107,7 @@ const LOWERS: Readonly<Record<WgslOperator, Lower>> = {
       "ArgMax",
       "ArgMin",
       "GlobalAveragePool",
+      "GlobalLpPool",
       "GlobalMaxPool",
       "ReduceL1",
       "ReduceL2",
