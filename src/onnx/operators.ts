@@ -209,6 +209,7 @@ export const WGSL_OPERATORS = [
   "Swish",
   "Tan",
   "Tanh",
+  "TensorScatter",
   "ThresholdedRelu",
   "Tile",
   "TopK",

@@ -194,7 +194,7 @@ const UNCHANGED =
   " InstanceNormalization IsInf IsNaN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization LRN" +
   " MeanVarianceNormalization Mish Neg Not PRelu QuantizeLinear Reciprocal Relu ReverseSequence RMSNormalization Round" +
   " Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh" +
-  " ThresholdedRelu Trilu";
+  " TensorScatter ThresholdedRelu Trilu";
 
 /** Rules of operators whose outputs are about as large as their inputs. Others are in `growing-shape-rules.ts`. */
 export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(

@@ -7,8 +7,6 @@ import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
 
-/** Types whose numbers float32 does not hold. */
-const WIDE: ReadonlySet<string> = new Set(["float64", "uint64"]);
 /** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
 
@@ -106,7 +104,7 @@ export function planNetwork(file: OnnxModel): NetworkPlan {
   let before = 0;
   const end = (name: string, dtype: string, { shape }: Pick<Activation, "shape">): NetworkEnd => {
     const node = { name, operator: "its inputs and outputs" };
-    if (!(dtype in DTYPE_BYTES) || WIDE.has(dtype)) throw unsupported(node, `they are ${dtype}`);
+    if (!(dtype in DTYPE_BYTES)) throw unsupported(node, `they are ${dtype}`);
     const words = countElements(shape);
     before += words;
     return { name, dtype: dtype as NetworkEnd["dtype"], shape, words, before: before - words };

@@ -160,6 +160,14 @@ function maskLater(body: Body, scores: string, length: number, total: number): s
   return body.add("Where", [mask, scores, body.number(Number.NEGATIVE_INFINITY)]);
 }
 
+/** The same for places of caches that are not in use, where the node names the used lengths by row. */
+function maskEmpty(body: Body, scores: string, total: number): string {
+  if (body.input(6) === "") return scores;
+  const places = body.put(integerTensor("", Array.from({ length: total }, (_, place) => place)));
+  const isUsed = body.add("Less", [places, body.widen(body.input(6), [1, 2, 3])]);
+  return body.add("Where", [isUsed, scores, body.number(Number.NEGATIVE_INFINITY)]);
+}
+
 /** Cache with the new elements behind the past ones, under the name of an output that may be missing. */
 function extend(body: Body, past: string, added: string, output: string): string {
   if (past !== "") return body.add("Concat", [past, added], { axis: int(2) }, output === "" ? undefined : output);
@@ -170,7 +178,9 @@ function extend(body: Body, past: string, added: string, output: string): string
 function expandAttention(body: Body): void {
   const { node } = body;
   const [query, key, value] = [0, 1, 2].map((input) => body.shapeOf(input)) as [Shape, Shape, Shape];
-  if (body.input(6) !== "") throw unsupported(node, "its caches have lengths");
+  if (body.input(6) !== "" && intOf(node, "is_causal", 0) !== 0) {
+    throw unsupported(node, "it is causal in caches that have lengths");
+  }
   const isSplit = query.length === 4;
   const heads = intOf(node, "q_num_heads", query[1]!);
   const sharedHeads = intOf(node, "kv_num_heads", key[1]!);
@@ -185,7 +195,7 @@ function expandAttention(body: Body): void {
   ] as const;
   const mask = (scores: string): string => {
     const isCausal = intOf(node, "is_causal", 0) !== 0;
-    const causal = isCausal ? maskLater(body, scores, length, total) : scores;
+    const causal = isCausal ? maskLater(body, scores, length, total) : maskEmpty(body, scores, total);
     if (body.input(3) === "") return causal;
     if (!body.isBool(3)) return body.add("Add", [causal, body.input(3)]);
     return body.add("Where", [body.input(3), causal, body.number(Number.NEGATIVE_INFINITY)]);
@@ -406,9 +416,13 @@ const EXPANSIONS: Readonly<Record<(typeof WGSL_EXPANSIONS)[number], (body: Body)
   "com.microsoft.SkipSimplifiedLayerNormalization": expandSkipNorm,
 };
 
+/** Whether a node stands for several. */
+export function isExpanded(node: OnnxNode): boolean {
+  return Object.hasOwn(EXPANSIONS, nameOperator(node));
+}
+
 /** The network with plain operators in the place of those that stand for several. Fails with `invalid-model`. */
 export function expandModel(model: OnnxModel): OnnxModel {
-  const isExpanded = (node: OnnxNode) => Object.hasOwn(EXPANSIONS, nameOperator(node));
   if (!model.nodes.some(isExpanded)) return model;
   const { shapes } = inferFacts(model, 1);
   const bools = new Set([...inferTypes(model)].flatMap(([name, dtype]) => (dtype === "bool" ? [name] : [])));

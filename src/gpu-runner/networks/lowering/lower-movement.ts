@@ -184,7 +184,8 @@ export function emitPart(lowering: Lowering, node: OnnxNode, value: Activation, 
 
 /** `Concat`: each part is written to its offset. */
 export function lowerConcat(lowering: Lowering, node: OnnxNode): void {
-  const parts = node.inputs.map((_, input) => lowering.activationOf(node, input));
+  const isEmpty = (input: number) => countElements(lowering.valueOf(node, input).shape) === 0;
+  const parts = node.inputs.flatMap((_, input) => (isEmpty(input) ? [] : [lowering.activationOf(node, input)]));
   const output = lowering.reserve(node);
   const axis = along(intOf(node, "axis", 0), output);
   if (axis === output.rowAxis) throw unsupported(node, "it joins rows");

@@ -1,5 +1,6 @@
 import type { OnnxNode } from "../../../onnx/onnx-model.ts";
 import type { WgslOperator } from "../../../onnx/operators.ts";
+import { isExpanded } from "./expand-model.ts";
 import { lowerConvolution, lowerTransposed } from "./lower-convolution.ts";
 import { lowerConstant, lowerConstantOfShape, lowerDropout, lowerRange, lowerShape } from "./lower-constants.ts";
 import { lowerBlocks, lowerExpand, lowerPad, lowerSplit, lowerTile, lowerWhere } from "./lower-copies.ts";
@@ -27,6 +28,7 @@ import {
   lowerOneHot,
   lowerScatterElements,
   lowerScatterND,
+  lowerTensorScatter,
   lowerTopK,
   lowerTrilu,
 } from "./lower-selection.ts";
@@ -68,6 +70,7 @@ const LOWERS: Readonly<Record<WgslOperator, Lower>> = {
   ScatterND: lowerScatterND,
   Slice: lowerSlice,
   Split: lowerSplit,
+  TensorScatter: lowerTensorScatter,
   Tile: lowerTile,
   TopK: lowerTopK,
   Transpose: lowerTranspose,
@@ -133,14 +136,22 @@ function forEach<Name extends WgslOperator>(operators: readonly Name[], lower: L
   return Object.fromEntries(operators.map((operator) => [operator, lower])) as Record<Name, Lower>;
 }
 
+/** Fails with `invalid-model` for an operator that no network has lowered. */
+export function checkKnown(node: OnnxNode): void {
+  if (!isKnown(node) && !isExpanded(node)) throw unsupported(node, "the operator is not known");
+}
+
+function isKnown({ domain, operator }: OnnxNode): boolean {
+  return domain === "" && Object.hasOwn(LOWERS, operator);
+}
+
 /**
  * Adds the operators of a node, or defines its outputs as views or constants. Fails with `invalid-model` where it
  * cannot.
  */
 export function lowerNode(lowering: Lowering, node: OnnxNode): void {
-  const isKnown = node.domain === "" && Object.hasOwn(LOWERS, node.operator);
-  const lower = isKnown ? LOWERS[node.operator as WgslOperator] : undefined;
-  if (lower === undefined) throw unsupported(node, "the operator is not known");
+  if (!isKnown(node)) throw unsupported(node, "the operator is not known");
+  const lower = LOWERS[node.operator as WgslOperator];
   // Weights keep the format in which they stand in the file.
   const known = node.operator === "Constant" ? null : lowering.numbersOf(node.outputs[0]!);
   if (known === null) lower(lowering, node);

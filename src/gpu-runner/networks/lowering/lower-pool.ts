@@ -25,6 +25,15 @@ const REDUCTIONS: Readonly<Record<string, number>> = {
   ArgMax: 12,
   ArgMin: 13,
 };
+/** Reductions of no elements that are not 0. */
+const OF_NOTHING: Readonly<Record<string, number>> = {
+  ReduceLogSum: Number.NEGATIVE_INFINITY,
+  ReduceLogSumExp: Number.NEGATIVE_INFINITY,
+  ReduceMax: Number.NEGATIVE_INFINITY,
+  ReduceMean: Number.NaN,
+  ReduceMin: Number.POSITIVE_INFINITY,
+  ReduceProd: 1,
+};
 /** First reduction that kernels/network/seldom.wgsl computes. */
 const FIRST_SELDOM = 8;
 /** Activations in kernels/network/finish.wgsl. */
@@ -128,6 +137,12 @@ export function lowerLocalNorm(lowering: Lowering, node: OnnxNode): void {
 
 /** Means, sums and similar reductions over axes, pools over whole images, and places of extremes along an axis. */
 export function lowerReduction(lowering: Lowering, node: OnnxNode): void {
+  if (countElements(lowering.valueOf(node, 0).shape) === 0) {
+    const { shape } = lowering.shapeOf(node);
+    const floats = new Float32Array(countElements(shape)).fill(OF_NOTHING[node.operator] ?? 0);
+    lowering.define(node.outputs[0]!, { kind: "constant", shape, floats });
+    return;
+  }
   const input = lowering.activationOf(node, 0);
   if (node.operator === "GlobalLpPool" && intOf(node, "p", 2) !== 2) throw unsupported(node, "its norm is another");
   const axes = reducedAxes(lowering, node, input);

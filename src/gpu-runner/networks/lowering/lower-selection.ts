@@ -234,6 +234,44 @@ export function lowerScatterND(lowering: Lowering, node: OnnxNode): void {
   });
 }
 
+/** `TensorScatter`: each row's update goes to its cache from a place on, behind whose end it may begin again. */
+export function lowerTensorScatter(lowering: Lowering, node: OnnxNode): void {
+  const updates = lowering.activationOf(node, 1);
+  const { output } = copyData(lowering, node);
+  const axis = along(intOf(node, "axis", -2), output);
+  const [rows, length, size] = [updates.shape[0]!, updates.shape[axis]!, output.shape[axis]!];
+  if (axis === output.rowAxis) throw unsupported(node, "it picks rows");
+  const starts = node.inputs[2] ? lowering.activationOf(node, 2) : lowering.inArena(scalar(0));
+  const counted: Constant = {
+    kind: "constant",
+    shape: [length],
+    floats: Float32Array.from({ length }, (_, place) => place),
+  };
+  const indices = apart(updates, [rows, length]);
+  const column: Activation = { ...starts, shape: starts.shape.length === 0 ? [] : [rows, 1] };
+  emitMap(lowering, unnamed(node), column, { which: ADD }, counted, indices);
+  const isCircular = textOf(node, "mode", "linear") === "circular";
+  const within = isCircular ? apart(updates, [rows, length]) : indices;
+  if (isCircular) emitMap(lowering, unnamed(node), indices, { which: REMAINDER }, scalar(size), within);
+  const [own, strides] = [stridesOf(updates.shape), stridesOf(output.shape)];
+  const axes = updates.shape.map((each, at) => ({
+    size: each,
+    a: at === 0 ? length : 0,
+    b: own[at]!,
+    out: at === axis ? 0 : strides[at]!,
+  }));
+  emitScatter(lowering, node, {
+    indices: within,
+    updates,
+    output,
+    outer: axes.filter((_, at) => at !== axis),
+    line: { ...axes[axis]!, a: 1 },
+    which: 0,
+    height: size,
+    channels: strides[axis]!,
+  });
+}
+
 function copyData(lowering: Lowering, node: OnnxNode): { output: Activation; which: number } {
   const reduction = textOf(node, "reduction", "none");
   const which = UPDATES[reduction];
