@@ -1,4 +1,4 @@
-import { ATTENTION_SHAPE_RULES } from "./attention-shape-rules.ts";
+import { COMPOUND_SHAPE_RULES } from "./compound-shape-rules.ts";
 import { foldNumbers, type KnownNumbers, MOST_KNOWN } from "./fold-numbers.ts";
 import { GROWING_SHAPE_RULES } from "./growing-shape-rules.ts";
 import { countElements, nameOperator, type OnnxModel, type OnnxTensor } from "./onnx-model.ts";
@@ -49,7 +49,7 @@ export function inferFacts(model: OnnxModel, rows: number): ModelFacts {
     }
     const inputs = node.inputs.map((name) => shapes.get(name));
     const numbers = (input: number) => known.get(node.inputs[input] ?? "")?.values;
-    const rule = SHAPE_RULES.get(name) ?? GROWING_SHAPE_RULES.get(name) ?? ATTENTION_SHAPE_RULES.get(name);
+    const rule = SHAPE_RULES.get(name) ?? GROWING_SHAPE_RULES.get(name) ?? COMPOUND_SHAPE_RULES.get(name);
     const found = rule?.({ node, opset: model.opset, inputs, numbers });
     node.outputs.forEach((output, index) => {
       const shape = found?.[index];

@@ -244,6 +244,7 @@ export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
     Size: () => [[]],
     DepthToSpace: toSpace,
     SpaceToDepth: toSpace,
+    DynamicQuantizeLinear: ({ inputs: [input] }) => input && [input, [], []],
     MatMulInteger: multiply,
     ConvInteger: convolve,
     QLinearConv: ({ inputs, ...rest }) => convolve({ ...rest, inputs: [inputs[0], inputs[3]] }),

@@ -134,3 +134,79 @@ test("embeddings by rotation, of both domains", { timeout: TIMEOUT_MS }, () =>
     { rows: [1] },
   ),
 );
+
+const bytes = (name: string, values: readonly number[], dtype: "uint8" | "int8" = "uint8", dims: readonly number[] = []): OnnxTensor => ({
+  name,
+  dtype,
+  dims,
+  bytes: Uint8Array.from(values),
+});
+const scales = (...names: readonly (readonly [string, number])[]) =>
+  names.map(([name, value]) => floatTensor(name, [], Float32Array.of(value)));
+const levels = (name: string, dims: readonly number[]) =>
+  bytes(
+    name,
+    Array.from({ length: dims.reduce((product, size) => product * size, 1) }, (_, at) => (at * 37) % 256),
+    "int8",
+    dims,
+  );
+
+test("products of whole numbers that were quantised by their own range", { timeout: TIMEOUT_MS }, () =>
+  expectModel(
+    {
+      ...model(
+        [
+          node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+          node("MatMulInteger", ["q", "w", "z"], ["p"]),
+          node("Cast", ["p"], ["f"], { to: 1 }),
+          node("Mul", ["f", "s"], ["a"]),
+          node("Reshape", ["a", "picture"], ["r"]),
+          node("DynamicQuantizeLinear", ["r"], ["rq", "rs", "rz"]),
+          node("ConvInteger", ["rq", "k", "rz"], ["c"], { pads: [1, 1, 1, 1] }),
+          node("Cast", ["c"], ["cf"], { to: 1 }),
+          node("Mul", ["cf", "rs"], ["y"]),
+        ],
+        [float("x", 4, 8)],
+        [float("y", 3, 4, 6)],
+        [levels("w", [8, 6]), levels("k", [3, 1, 3, 3]), integerTensor("picture", [-1, 1, 4, 6])],
+      ),
+    },
+    { rows: [1, 2], tolerance: 1e-2 },
+  ),
+);
+
+test("quantised networks in which each operator has the grids of its operands", { timeout: TIMEOUT_MS }, () =>
+  expectModel(
+    model(
+      [
+        node("QuantizeLinear", ["x", "xs", "xz"], ["q"]),
+        node("QLinearConv", ["q", "xs", "xz", "k", "ks", "kz", "cs", "cz", "b"], ["c"], { pads: [1, 1, 1, 1] }),
+        microsoft("QLinearLeakyRelu", ["c", "cs", "cz", "ls", "cz"], ["l"], { alpha: 0.1 }, ["alpha"]),
+        microsoft("QLinearAdd", ["l", "ls", "cz", "c", "cs", "cz", "as", "cz"], ["a"]),
+        microsoft("QLinearConcat", ["ms", "cz", "a", "as", "cz", "l", "ls", "cz"], ["m"], { axis: 1 }),
+        microsoft("QLinearGlobalAveragePool", ["m", "ms", "cz", "ps", "cz"], ["p"], { channels_last: 0 }),
+        node("Flatten", ["p"], ["f"]),
+        node("QLinearMatMul", ["f", "ps", "cz", "w", "ks", "kz", "gs", "cz"], ["g"]),
+        microsoft("QGemm", ["g", "gs", "cz", "v", "ks", "kz", "vb", "os", "cz"], ["o"]),
+        microsoft("QLinearSigmoid", ["o", "os", "cz", "ss", "xz"], ["s"]),
+        microsoft("QLinearMul", ["s", "ss", "xz", "o", "os", "cz", "ts", "cz"], ["t"]),
+        node("DequantizeLinear", ["t", "ts", "cz"], ["y"]),
+      ],
+      [float("x", 2, 5, 6)],
+      [float("y", 4)],
+      [
+        ...scales(["xs", 1 / 100], ["ks", 1 / 500], ["cs", 1 / 60], ["ls", 1 / 70], ["as", 1 / 40]),
+        ...scales(["ms", 1 / 40], ["ps", 1 / 80], ["gs", 1 / 200], ["os", 1 / 200], ["ss", 1 / 255], ["ts", 1 / 400]),
+        bytes("xz", [128]),
+        bytes("cz", [120]),
+        bytes("kz", [0], "int8"),
+        levels("k", [3, 2, 3, 3]),
+        levels("w", [6, 5]),
+        levels("v", [5, 4]),
+        { name: "b", dtype: "int32", dims: [3], bytes: new Uint8Array(Int32Array.of(900, -400, 0).buffer) },
+        { name: "vb", dtype: "int32", dims: [4], bytes: new Uint8Array(Int32Array.of(90, -40, 0, 7).buffer) },
+      ],
+    ),
+    { tolerance: 2e-2 },
+  ),
+);

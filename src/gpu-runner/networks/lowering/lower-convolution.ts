@@ -1,7 +1,7 @@
 import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { type Window, windowsOf } from "../../../onnx/shape-rule.ts";
 import type { OpNumbers } from "./network-op.ts";
-import type { Lowering } from "./lowering.ts";
+import type { Lowering, PlannedOp } from "./lowering.ts";
 import { emitWalk } from "./lower-movement.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 import type { WeightMatrix } from "./weight-pool.ts";
@@ -22,7 +22,8 @@ export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
   const groups = intOf(node, "group", 1);
   const [channels, filters] = [weights.shape[0]! / groups, weights.shape[1]!];
   const taps = countElements(weights.shape.slice(2));
-  const phases = weights.shape.length > 4 ? null : findPhases(lowering, node, weights);
+  const isOne = weights.shape.length <= 4 && lowering.activationOf(node, 0).shape[0] === 1;
+  const phases = isOne ? findPhases(lowering, node, weights) : null;
   // A single channel gains nothing. Weights of few bits share scales along taps, which phases would separate.
   if (phases !== null && groups === 1 && channels > 1 && weights.grain === undefined) {
     emitPhases(lowering, node, weights, phases);
@@ -151,7 +152,8 @@ function emitFar(
     channels,
     items,
   };
-  lowering.emit(node, { kind: "convolveFar", numbers, input, work: items * channels * taps }, output);
+  const work = output.shape[0]! * items * channels * taps;
+  emitPictures(lowering, node, { kind: "convolveFar", numbers, input, work }, output);
 }
 
 interface Filters extends Pick<WeightMatrix, "at"> {
@@ -195,7 +197,7 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
       rows: all,
       items: all * Math.ceil(pixels / 4),
     };
-    lowering.emit(node, { kind: "convolveEach", numbers, input, work }, output);
+    emitPictures(lowering, node, { kind: "convolveEach", numbers, input, work }, output);
     return;
   }
   // Blocks of eight do not cross the end of a group.
@@ -218,7 +220,24 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
         );
   const items = ((groups * padded) / 8) * Math.ceil(pixels / 8);
   const numbers = { ...geometry, ...placed, which, bias: offset, filters, channels, items };
-  lowering.emit(node, { kind: "convolve", numbers, input, work }, output);
+  emitPictures(lowering, node, { kind: "convolve", numbers, input, work }, output);
+}
+
+/** The same operator for each picture, where a network of fixed size has several. */
+function emitPictures(
+  lowering: Lowering,
+  node: OnnxNode,
+  op: Omit<PlannedOp, "output" | "input"> & { readonly input: Activation },
+  output: Activation,
+): void {
+  const count = output.shape[0]!;
+  const [words, outWords] = [op.input, output].map(({ shape }) => countElements(shape) / count) as [number, number];
+  for (let index = 0; index < count; index++) {
+    const input = { ...op.input, offset: op.input.offset + index * words };
+    const work = op.work / count;
+    lowering.emit(node, { ...op, input, work }, { ...output, offset: output.offset + index * outWords });
+  }
+  lowering.define(node.outputs[0]!, output);
 }
 
 /** Sizes of images and windows; a series is an image of height 1. */

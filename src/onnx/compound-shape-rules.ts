@@ -1,5 +1,5 @@
 import { intOf, intsOf } from "./onnx-model.ts";
-import type { Shape, ShapeRule } from "./shape-rule.ts";
+import { along, broadcast, type Shape, type ShapeRule } from "./shape-rule.ts";
 
 const same: ShapeRule = ({ inputs: [input] }) => input && [input];
 
@@ -66,8 +66,30 @@ const fusedProduct: ShapeRule = ({ node, inputs: [one, other] }) => {
   return [[...outer.slice(0, -2), rows, columns]];
 };
 
+/** Of two operands, each followed by its scale and zero point. */
+const quantisedPair: ShapeRule = ({ inputs: [one, , , other] }) => {
+  const shape = one && other && broadcast(one, other);
+  return shape && [shape];
+};
+
+const quantisedPool: ShapeRule = ({ inputs: [input] }) => input && [input.map((size, axis) => (axis < 2 ? size : 1))];
+
+const quantisedGemm: ShapeRule = ({ node, inputs: [one, , , other] }) => {
+  if (!one || !other) return undefined;
+  return [[one[intOf(node, "transA", 0) === 0 ? 0 : 1]!, other[intOf(node, "transB", 0) === 0 ? 1 : 0]!]];
+};
+
+/** Scale and zero point of the output come first. */
+const quantisedParts: ShapeRule = ({ node, inputs }) => {
+  const parts = inputs.filter((_, index) => index % 3 === 2);
+  const [first] = parts;
+  if (!first || parts.some((part) => part?.length !== first.length)) return undefined;
+  const axis = along(intOf(node, "axis", 0), first);
+  return [first.with(axis, parts.reduce((sum, part) => sum + part![axis]!, 0))];
+};
+
 /** Rules of attention and of operators that optimisers put in the place of several, by domain and name. */
-export const ATTENTION_SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
+export const COMPOUND_SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
   Object.entries<ShapeRule>({
     Attention: attention,
     RotaryEmbedding: same,
@@ -78,6 +100,13 @@ export const ATTENTION_SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
     "com.microsoft.FusedMatMul": fusedProduct,
     "com.microsoft.Gelu": same,
     "com.microsoft.MultiHeadAttention": multiHeadAttention,
+    "com.microsoft.QGemm": quantisedGemm,
+    "com.microsoft.QLinearAdd": quantisedPair,
+    "com.microsoft.QLinearConcat": quantisedParts,
+    "com.microsoft.QLinearGlobalAveragePool": quantisedPool,
+    "com.microsoft.QLinearLeakyRelu": same,
+    "com.microsoft.QLinearMul": quantisedPair,
+    "com.microsoft.QLinearSigmoid": same,
     "com.microsoft.QuickGelu": same,
     "com.microsoft.RotaryEmbedding": same,
     "com.microsoft.SkipLayerNormalization": skipNorm,
