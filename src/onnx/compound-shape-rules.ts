@@ -27,10 +27,7 @@ const attention: ShapeRule = ({ node, inputs: [query, key, value, , pastKey, pas
   const heads = intOf(node, "q_num_heads", query.length === 4 ? query[1]! : Number.NaN);
   const shared = intOf(node, "kv_num_heads", key.length === 4 ? key[1]! : Number.NaN);
   const asked = byHeads(query, heads);
-  const [presentKey, presentValue] = [
-    grown(pastKey, byHeads(key, shared)),
-    grown(pastValue, byHeads(value, shared)),
-  ];
+  const [presentKey, presentValue] = [grown(pastKey, byHeads(key, shared)), grown(pastValue, byHeads(value, shared))];
   const [rows, , length] = asked as [number, number, number, number];
   const size = presentValue[3]!;
   const answer = query.length === 4 ? [rows, heads, length, size] : [rows, length, heads * size];
@@ -85,7 +82,12 @@ const quantisedParts: ShapeRule = ({ node, inputs }) => {
   const [first] = parts;
   if (!first || parts.some((part) => part?.length !== first.length)) return undefined;
   const axis = along(intOf(node, "axis", 0), first);
-  return [first.with(axis, parts.reduce((sum, part) => sum + part![axis]!, 0))];
+  return [
+    first.with(
+      axis,
+      parts.reduce((sum, part) => sum + part![axis]!, 0),
+    ),
+  ];
 };
 
 /** Rules of attention and of operators that optimisers put in the place of several, by domain and name. */

@@ -102,6 +102,8 @@ export function readEinsum(
   if (terms.length !== ranks.length || terms.some(({ length }, index) => length !== ranks[index])) return undefined;
   const ellipsis = longest > 0 ? ELLIPSIS.slice(-longest) : "";
   const letters = terms.join("");
-  const single = [...new Set(letters)].filter((letter) => letters.split(letter).length === 2 && !ellipsis.includes(letter));
+  const single = [...new Set(letters)].filter(
+    (letter) => letters.split(letter).length === 2 && !ellipsis.includes(letter),
+  );
   return { terms, output: right?.replace("...", ellipsis) ?? ellipsis + single.toSorted().join("") };
 }

@@ -1,4 +1,13 @@
-import { along, broadcast, countPlaces, readEinsum, type Shape, type ShapeRule, sliceOf, windowsOf } from "./shape-rule.ts";
+import {
+  along,
+  broadcast,
+  countPlaces,
+  readEinsum,
+  type Shape,
+  type ShapeRule,
+  sliceOf,
+  windowsOf,
+} from "./shape-rule.ts";
 import { countElements, intOf, intsOf } from "./onnx-model.ts";
 
 const same: ShapeRule = ({ inputs: [input] }) => input && [input];

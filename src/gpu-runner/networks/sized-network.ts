@@ -36,10 +36,13 @@ export class SizedNetwork implements RunningNetwork {
     this.#settling = findSettling(model);
   }
 
-  /** Whether a network could be planned by its sizes or numbers though it cannot be planned without. */
+  /** Whether a network may be planned when its sizes and numbers are known, though it cannot be before. */
   static fits(model: OnnxModel): boolean {
-    const isFree = model.inputs.some(({ shape }) => shape.some((size) => typeof size !== "number"));
-    return isFree || findSettling(model).size > 0;
+    const free = model.inputs.flatMap(({ shape }) =>
+      shape.flatMap((size, axis) => (typeof size === "number" ? [] : axis)),
+    );
+    if (free.some((axis) => axis > 0) || findSettling(model).size > 0) return true;
+    return free.length > 0 && isPlanned(atOneRow(model));
   }
 
   /**
@@ -92,11 +95,25 @@ export class SizedNetwork implements RunningNetwork {
     if (free.length === 0 || free.some(({ shape }) => typeof shape[0] !== "string")) return null;
     const rows = new Set(inputs.flatMap(({ name, shape }) => (settled.has(name) ? [] : [shape[0]])));
     if (rows.size > 1) return null;
-    try {
-      return planNetwork(settle(this.#model, inputs, settled, true));
-    } catch {
-      return null;
-    }
+    const model = settle(this.#model, inputs, settled, true);
+    return isPlanned(model) ? planNetwork(model) : null;
+  }
+}
+
+function atOneRow(model: OnnxModel): OnnxModel {
+  const inputs = model.inputs.map((value) => ({
+    ...value,
+    shape: value.shape.map((size) => (typeof size === "number" ? size : 1)),
+  }));
+  return { ...model, inputs };
+}
+
+function isPlanned(model: OnnxModel): boolean {
+  try {
+    planNetwork(model);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -122,7 +139,9 @@ function settle(
 
 function readInput({ name, dtype, shape }: OnnxValue, tensors: readonly Tensor[]): Tensor {
   const tensor = tensors.find((each) => each.name === name);
-  const fits = tensor?.shape.length === shape.length && shape.every((size, axis) => typeof size === "string" || size === tensor.shape[axis]);
+  const fits =
+    tensor?.shape.length === shape.length &&
+    shape.every((size, axis) => typeof size === "string" || size === tensor.shape[axis]);
   if (tensor?.dtype === dtype && fits) return tensor;
   const sizes = shape.map((size) => (size === "" ? "any" : size));
   const wanted = `${dtype} [${sizes.join(", ")}]`;

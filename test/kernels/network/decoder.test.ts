@@ -133,7 +133,12 @@ test("a decoder with a cache of fixed size, written from a place on", { timeout:
         node("Add", ["place", "one"], ["used"]),
         node("Attention", ["q", "nk", "nv", "", "", "", "used"], ["a"]),
       ],
-      [value("words", ["batch", 1], "int64"), value("place", ["batch"], "int64"), value("pk", cache), value("pv", cache)],
+      [
+        value("words", ["batch", 1], "int64"),
+        value("place", ["batch"], "int64"),
+        value("pk", cache),
+        value("pv", cache),
+      ],
       [value("scores", ["batch", 1, WORDS]), value("nk", cache), value("nv", cache)],
       [integerTensor("one", [1])],
     ),

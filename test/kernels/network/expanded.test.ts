@@ -6,7 +6,10 @@ import { expectModel, network, node, weights } from "./agreement.ts";
 const TIMEOUT_MS = 300_000;
 const MICROSOFT = new Map([["com.microsoft", 1]]);
 
-const microsoft = (...operator: Parameters<typeof node>): OnnxNode => ({ ...node(...operator), domain: "com.microsoft" });
+const microsoft = (...operator: Parameters<typeof node>): OnnxNode => ({
+  ...node(...operator),
+  domain: "com.microsoft",
+});
 
 /** A value of float32 whose first axis is the batch's. */
 const float = (name: string, ...shape: readonly number[]): OnnxValue => ({
@@ -39,10 +42,13 @@ test("Attention by heads behind a cache, capped", { timeout: TIMEOUT_MS }, () =>
   expectModel(
     model(
       [
-        node("Attention", ["q", "k", "v", "", "pk", "pv"], ["y", "nk", "nv"], { is_causal: 1, softcap: 2, scale: 0.7 }, [
-          "softcap",
-          "scale",
-        ]),
+        node(
+          "Attention",
+          ["q", "k", "v", "", "pk", "pv"],
+          ["y", "nk", "nv"],
+          { is_causal: 1, softcap: 2, scale: 0.7 },
+          ["softcap", "scale"],
+        ),
       ],
       [float("q", 2, 3, 4), float("k", 2, 3, 4), float("v", 2, 3, 6), float("pk", 2, 4, 4), float("pv", 2, 4, 6)],
       [float("y", 2, 3, 6), float("nk", 2, 7, 4), float("nv", 2, 7, 6)],
@@ -56,7 +62,14 @@ test("Attention that keeps keys by a list of truths", { timeout: TIMEOUT_MS }, (
       [node("Attention", ["q", "q", "q", "mask"], ["y"])],
       [float("q", 2, 4, 4)],
       [float("y", 2, 4, 4)],
-      [{ name: "mask", dtype: "bool", dims: [4, 4], bytes: Uint8Array.from({ length: 16 }, (_, at) => Number(at % 3 < 2)) }],
+      [
+        {
+          name: "mask",
+          dtype: "bool",
+          dims: [4, 4],
+          bytes: Uint8Array.from({ length: 16 }, (_, at) => Number(at % 3 < 2)),
+        },
+      ],
     ),
   ),
 );
@@ -65,7 +78,9 @@ test("com.microsoft's MultiHeadAttention with biases, padding and a cache", { ti
   expectModel(
     model(
       [
-        microsoft("MultiHeadAttention", ["q", "k", "v", "bias", "", "added", "pk", "pv"], ["a", "nk", "nv"], { num_heads: 2 }),
+        microsoft("MultiHeadAttention", ["q", "k", "v", "bias", "", "added", "pk", "pv"], ["a", "nk", "nv"], {
+          num_heads: 2,
+        }),
         microsoft("MultiHeadAttention", ["a", "k", "v", "", "padding"], ["y"], { num_heads: 2 }),
       ],
       [float("q", 3, 8), float("k", 3, 8), float("v", 3, 8), float("pk", 2, 2, 4), float("pv", 2, 2, 4)],
@@ -124,8 +139,16 @@ test("embeddings by rotation, of both domains", { timeout: TIMEOUT_MS }, () =>
       [float("x", 3, 16)],
       [float("y", 2, 3, 8)],
       [
-        floatTensor("cos", [9, 4], Float32Array.from({ length: 36 }, (_, at) => Math.cos(at / 7))),
-        floatTensor("sin", [9, 4], Float32Array.from({ length: 36 }, (_, at) => Math.sin(at / 7))),
+        floatTensor(
+          "cos",
+          [9, 4],
+          Float32Array.from({ length: 36 }, (_, at) => Math.cos(at / 7)),
+        ),
+        floatTensor(
+          "sin",
+          [9, 4],
+          Float32Array.from({ length: 36 }, (_, at) => Math.sin(at / 7)),
+        ),
         { ...integerTensor("places", [4, 0, 8]), dims: [1, 3] },
         integerTensor("offset", [2]),
         integerTensor("split", [0, 0, 2, 8]),
@@ -135,7 +158,12 @@ test("embeddings by rotation, of both domains", { timeout: TIMEOUT_MS }, () =>
   ),
 );
 
-const bytes = (name: string, values: readonly number[], dtype: "uint8" | "int8" = "uint8", dims: readonly number[] = []): OnnxTensor => ({
+const bytes = (
+  name: string,
+  values: readonly number[],
+  dtype: "uint8" | "int8" = "uint8",
+  dims: readonly number[] = [],
+): OnnxTensor => ({
   name,
   dtype,
   dims,

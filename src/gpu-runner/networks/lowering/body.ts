@@ -61,7 +61,14 @@ export class Body {
 
   add(operator: string, inputs: readonly string[], attributes: Attributes = {}, output = this.#name()): string {
     const { name } = this.node;
-    const node = { name, operator, domain: "", inputs, outputs: [output], attributes: new Map(Object.entries(attributes)) };
+    const node = {
+      name,
+      operator,
+      domain: "",
+      inputs,
+      outputs: [output],
+      attributes: new Map(Object.entries(attributes)),
+    };
     this.nodes.push(node);
     return output;
   }

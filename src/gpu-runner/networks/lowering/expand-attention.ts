@@ -74,7 +74,12 @@ function maskLater(body: Body, scores: string, length: number, total: number): s
 /** The same for places of caches that are not in use, where the node names the used lengths by row. */
 function maskEmpty(body: Body, scores: string, total: number): string {
   if (body.input(6) === "") return scores;
-  const places = body.put(integerTensor("", Array.from({ length: total }, (_, place) => place)));
+  const places = body.put(
+    integerTensor(
+      "",
+      Array.from({ length: total }, (_, place) => place),
+    ),
+  );
   const isUsed = body.add("Less", [places, body.widen(body.input(6), [1, 2, 3])]);
   return body.add("Where", [isUsed, scores, body.number(Number.NEGATIVE_INFINITY)]);
 }
@@ -100,10 +105,7 @@ export function expandAttention(body: Body): void {
   ) as [string, string, string];
   const length = query.at(-2)!;
   const total = key.at(-2)! + (body.input(4) === "" ? 0 : body.shapeOf(4)[2]!);
-  const sizes = [
-    isSplit ? query[3]! : query[2]! / heads,
-    isSplit ? value[3]! : value[2]! / sharedHeads,
-  ] as const;
+  const sizes = [isSplit ? query[3]! : query[2]! / heads, isSplit ? value[3]! : value[2]! / sharedHeads] as const;
   const mask = (scores: string): string => {
     const isCausal = intOf(node, "is_causal", 0) !== 0;
     const causal = isCausal ? maskLater(body, scores, length, total) : maskEmpty(body, scores, total);
@@ -244,7 +246,11 @@ export function expandRotary(body: Body): void {
   const imaginary = body.add("Add", [product(first, angles[1]), product(second, angles[0])]);
   const pairs = isInterleaved
     ? body.reshape(
-        body.add("Concat", [real, imaginary].map((each) => body.widen(each, [4])), { axis: int(4) }),
+        body.add(
+          "Concat",
+          [real, imaginary].map((each) => body.widen(each, [4])),
+          { axis: int(4) },
+        ),
         [0, 0, 0, turned],
       )
     : body.add("Concat", [real, imaginary], { axis: int(3) });
@@ -259,6 +265,11 @@ function placesOf(body: Body, input: number): string {
   const shape = body.shapeOf(input);
   if (shape.length === 2) return body.input(input);
   const length = body.shapeOf(0).at(-2)!;
-  const counted = body.put(integerTensor("", Array.from({ length }, (_, place) => place)));
+  const counted = body.put(
+    integerTensor(
+      "",
+      Array.from({ length }, (_, place) => place),
+    ),
+  );
   return body.add("Add", [counted, body.input(input)]);
 }

@@ -8,7 +8,12 @@ export function expandSkipNorm(body: Body): void {
   if (body.output(1) !== "" || body.output(2) !== "") throw unsupported(node, "it returns statistics");
   const isSimple = node.operator.includes("Simplified");
   const bias = body.input(isSimple ? 3 : 4);
-  const sum = body.add("Add", [body.input(0), body.input(1)], {}, bias === "" ? body.output(3) || undefined : undefined);
+  const sum = body.add(
+    "Add",
+    [body.input(0), body.input(1)],
+    {},
+    bias === "" ? body.output(3) || undefined : undefined,
+  );
   const total = bias === "" ? sum : body.add("Add", [sum, bias], {}, body.output(3) || undefined);
   const attributes = { axis: int(-1), epsilon: float(floatOf(node, "epsilon", 1e-12)) };
   const operands = isSimple ? [body.input(2)] : [body.input(2), body.input(3)];
@@ -42,7 +47,9 @@ export function expandProduct(body: Body): void {
   const [one, other] = ["transA", "transB"].map((name, input) => {
     if (intOf(node, name, 0) === 0) return body.input(input);
     const axes = [...body.shapeOf(input).keys()];
-    return body.add("Transpose", [body.input(input)], { perm: ints([...axes.slice(0, -2), axes.at(-1)!, axes.at(-2)!]) });
+    return body.add("Transpose", [body.input(input)], {
+      perm: ints([...axes.slice(0, -2), axes.at(-1)!, axes.at(-2)!]),
+    });
   }) as [string, string];
   const alpha = floatOf(node, "alpha", 1);
   if (alpha === 1) body.add("MatMul", [one, other], {}, body.output());

@@ -13,8 +13,7 @@ export function expandDynamicQuantise(body: Body): void {
   const step = body.add("Div", [body.add("Sub", [high, low]), body.number(255)]);
   const isNone = body.add("Equal", [step, none]);
   const scale = body.add("Where", [isNone, body.number(1), step], {}, body.output(1));
-  const bounded = (value: string, output: string) =>
-    body.add("Clip", [value, none, body.number(255)], {}, output);
+  const bounded = (value: string, output: string) => body.add("Clip", [value, none, body.number(255)], {}, output);
   const shift = body.add("Round", [body.add("Div", [body.add("Sub", [none, low]), scale])]);
   const zero = bounded(shift, body.output(2));
   const levels = body.add("Round", [body.add("Div", [body.input(0), scale])]);

@@ -130,7 +130,15 @@ function emitFar(
   lowering: Lowering,
   node: OnnxNode,
   weights: Constant,
-  { groups, filters, channels, taps, which = 0, windows, output }: Filters & Required<Pick<Filters, "windows" | "output">>,
+  {
+    groups,
+    filters,
+    channels,
+    taps,
+    which = 0,
+    windows,
+    output,
+  }: Filters & Required<Pick<Filters, "windows" | "output">>,
 ): void {
   const input = lowering.activationOf(node, 0);
   const bias = lowering.optionalConstant(node, 2)?.floats;

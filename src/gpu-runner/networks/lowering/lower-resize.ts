@@ -214,7 +214,14 @@ function emitSums(lowering: Lowering, node: OnnxNode, value: Activation, { axis,
     const [part, scaled] = [copy(), copy()];
     emitPlaces(lowering, node, value, { axis, places: taps.map((each) => each[tap]!.place), output: part });
     const shares: Constant = { kind: "constant", shape, floats: Float32Array.from(taps, (each) => each[tap]!.share) };
-    emitMap(lowering, node, part, { which: MULTIPLY }, shares, sum === undefined && used.length === 1 ? output : scaled);
+    emitMap(
+      lowering,
+      node,
+      part,
+      { which: MULTIPLY },
+      shares,
+      sum === undefined && used.length === 1 ? output : scaled,
+    );
     const total = index === used.length - 1 ? output : copy();
     if (sum !== undefined) emitMap(lowering, node, sum, { which: ADD }, scaled, total);
     sum = sum === undefined ? scaled : total;

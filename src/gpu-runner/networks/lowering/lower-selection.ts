@@ -70,7 +70,14 @@ export function lowerOneHot(lowering: Lowering, node: OnnxNode): void {
   for (const first of [0, -depth]) {
     const floats = Float32Array.from({ length: depth }, (_, place) => place + first);
     const isHere = apart(output, output.shape);
-    emitMap(lowering, unnamed(node), wide, { which: EQUAL }, { kind: "constant", shape: [depth, ...inner], floats }, isHere);
+    emitMap(
+      lowering,
+      unnamed(node),
+      wide,
+      { which: EQUAL },
+      { kind: "constant", shape: [depth, ...inner], floats },
+      isHere,
+    );
     emitMap(lowering, node, valueAt(1), { which: COPY_WHERE }, isHere, output);
   }
 }
@@ -87,7 +94,11 @@ export function lowerHardmax(lowering: Lowering, node: OnnxNode): void {
   const numbers = { ...linesOf(node, input, axes), which: PLACE_OF_LARGEST };
   lowering.emit(unnamed(node), { kind: "reduceSeldom", numbers, input, work: countElements(input.shape) }, largest);
   const shape = input.shape.map((size, axis) => (axes.includes(axis) ? size : 1));
-  const places: Constant = { kind: "constant", shape, floats: Float32Array.from({ length: countElements(shape) }, (_, at) => at) };
+  const places: Constant = {
+    kind: "constant",
+    shape,
+    floats: Float32Array.from({ length: countElements(shape) }, (_, at) => at),
+  };
   emitMap(lowering, node, largest, { which: EQUAL }, places, output);
 }
 
@@ -196,7 +207,12 @@ export function lowerScatterElements(lowering: Lowering, node: OnnxNode): void {
   const axis = along(intOf(node, "axis", 0), output);
   if (axis === output.rowAxis) throw unsupported(node, "it picks rows");
   const [own, strides] = [stridesOf(indices.shape), stridesOf(output.shape)];
-  const axes = indices.shape.map((size, at) => ({ size, a: own[at]!, b: own[at]!, out: at === axis ? 0 : strides[at]! }));
+  const axes = indices.shape.map((size, at) => ({
+    size,
+    a: own[at]!,
+    b: own[at]!,
+    out: at === axis ? 0 : strides[at]!,
+  }));
   emitScatter(lowering, node, {
     indices,
     updates,
