@@ -42,12 +42,12 @@ export class SizedNetwork implements RunningNetwork {
       shape.flatMap((size, axis) => (typeof size === "number" ? [] : axis)),
     );
     if (free.some((axis) => axis > 0) || findSettling(model).size > 0) return true;
-    return free.length > 0 && isPlanned(atOneRow(model));
+    return free.length > 0 && planOrNull(atOneRow(model)) !== null;
   }
 
   /**
    * Computes the outputs in the model's order. Fails with `invalid-request` for inputs that do not match the network, and
-   * with `invalid-model` where it cannot be planned at these sizes.
+   * with `backend-failed` where it cannot be planned at these sizes: another backend may serve them.
    */
   run(inputs: readonly Tensor[]): Promise<InferenceOutcome> {
     const turn = this.#last.then(async () => {
@@ -78,7 +78,7 @@ export class SizedNetwork implements RunningNetwork {
     }
     const names = new Set(settled.map(({ name }) => name));
     const byRows = this.#planRows(inputs, names);
-    const plan = byRows ?? planNetwork(settle(this.#model, inputs, names, false));
+    const plan = byRows ?? planAt(settle(this.#model, inputs, names, false));
     const made = { network: await this.#open(plan), settled: names };
     this.#plans.set(byRows === null ? ofAll : ofRows, made);
     const [oldest] = this.#plans.keys();
@@ -95,8 +95,7 @@ export class SizedNetwork implements RunningNetwork {
     if (free.length === 0 || free.some(({ shape }) => typeof shape[0] !== "string")) return null;
     const rows = new Set(inputs.flatMap(({ name, shape }) => (settled.has(name) ? [] : [shape[0]])));
     if (rows.size > 1) return null;
-    const model = settle(this.#model, inputs, settled, true);
-    return isPlanned(model) ? planNetwork(model) : null;
+    return planOrNull(settle(this.#model, inputs, settled, true));
   }
 }
 
@@ -108,12 +107,23 @@ function atOneRow(model: OnnxModel): OnnxModel {
   return { ...model, inputs };
 }
 
-function isPlanned(model: OnnxModel): boolean {
+function planAt(model: OnnxModel): NetworkPlan {
   try {
-    planNetwork(model);
-    return true;
+    return planNetwork(model);
+  } catch (error) {
+    const reason = error instanceof ProblemError ? error.problem.detail : String(error);
+    throw new ProblemError(
+      "backend-failed",
+      `The inputs have sizes or numbers that do not suit the network. ${reason}`,
+    );
+  }
+}
+
+function planOrNull(model: OnnxModel): NetworkPlan | null {
+  try {
+    return planNetwork(model);
   } catch {
-    return false;
+    return null;
   }
 }
 
