@@ -6,7 +6,7 @@ const same: ShapeRule = ({ inputs: [input] }) => input && [input];
 /** Results of a normalisation of a sum: statistics by line, and the sum itself. */
 const skipNorm: ShapeRule = ({ inputs: [input] }) => {
   if (!input?.length) return undefined;
-  const lines = input.with(-1, 1);
+  const lines = input.toSpliced(-1, 1, 1);
   return [input, lines, lines, input];
 };
 

@@ -41,7 +41,7 @@ export function inferFacts(model: OnnxModel, rows: number): ModelFacts {
     );
   }
   for (const node of model.nodes) {
-    const name = nameOperator(node);
+    const operator = nameOperator(node);
     const constant = node.domain === "" ? constantTensor(node) : null;
     if (constant !== null) {
       learn(node.outputs[0] ?? "", constant);
@@ -49,7 +49,7 @@ export function inferFacts(model: OnnxModel, rows: number): ModelFacts {
     }
     const inputs = node.inputs.map((name) => shapes.get(name));
     const numbers = (input: number) => known.get(node.inputs[input] ?? "")?.values;
-    const rule = SHAPE_RULES.get(name) ?? GROWING_SHAPE_RULES.get(name) ?? COMPOUND_SHAPE_RULES.get(name);
+    const rule = SHAPE_RULES.get(operator) ?? GROWING_SHAPE_RULES.get(operator) ?? COMPOUND_SHAPE_RULES.get(operator);
     const found = rule?.({ node, opset: model.opset, inputs, numbers });
     node.outputs.forEach((output, index) => {
       const shape = found?.[index];

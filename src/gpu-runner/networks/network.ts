@@ -221,6 +221,6 @@ function writeOutput({ name, dtype }: NetworkEnd, shape: number[], values: Float
   const bytes = new Uint8Array(values.length * DTYPE_BYTES[dtype]);
   const view = typedView({ ...whole, bytes });
   if (view instanceof BigInt64Array || view instanceof BigUint64Array) view.set(Array.from(values, BigInt));
-  else view.set(values as never);
+  else view.set(values);
   return { ...whole, bytes };
 }

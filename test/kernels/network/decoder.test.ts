@@ -154,4 +154,5 @@ test("a decoder with a cache of fixed size, written from a place on", { timeout:
     ];
     word = nextWord(found!.get("scores")!);
   }
+  expect(values.shape).toEqual([1, HEADS, places, WIDTH / HEADS]);
 });

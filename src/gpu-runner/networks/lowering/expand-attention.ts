@@ -225,7 +225,7 @@ export function expandRotary(body: Body): void {
   const [cosines, sines, places] = isOwn ? [1, 2, 3] : [2, 3, 1];
   const shape = body.shapeOf(0);
   const isSplit = shape.length === 4;
-  const cached = body.shapeOf(cosines!).at(-1)!;
+  const cached = body.shapeOf(cosines).at(-1)!;
   const named = intOf(node, "rotary_embedding_dim", 0);
   const heads = intOf(node, "num_heads", 0) || (isSplit ? shape[1]! : shape[2]! / (2 * cached));
   const size = isSplit ? shape[3]! : shape[2]! / heads;
@@ -233,9 +233,9 @@ export function expandRotary(body: Body): void {
   const value = isSplit ? body.input(0) : body.reshape(body.input(0), [0, 0, heads, size]);
   const isInterleaved = intOf(node, "interleaved", 0) !== 0;
   // Batch × length × half of the numbers, with an axis for the heads.
-  const angles = [cosines!, sines!].map((input) => {
+  const angles = [cosines, sines].map((input) => {
     const name = body.input(input);
-    const found = body.input(places!) === "" ? name : body.add("Gather", [name, placesOf(body, places!)]);
+    const found = body.input(places) === "" ? name : body.add("Gather", [name, placesOf(body, places)]);
     return body.widen(found, [isSplit ? -3 : -2]);
   }) as [string, string];
   const [first, second] = isInterleaved
