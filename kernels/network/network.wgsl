@@ -82,6 +82,9 @@ const PRODUCT = 11u;
 const REDUCE_SELDOM = 12u;
 const NORMALISE = 13u;
 const CUMULATE = 14u;
+const SCATTER = 15u;
+const SELECT = 16u;
+const CONVOLVE_FAR = 17u;
 
 // Where a lane stands: its first item, by how much it goes on, and where its row's arena begins.
 struct Place { first: i32, stride: i32, base: i32, row: i32, rows: i32 }
@@ -100,6 +103,9 @@ override has_product: bool = true;
 override has_reduce_seldom: bool = true;
 override has_normalise: bool = true;
 override has_cumulate: bool = true;
+override has_scatter: bool = true;
+override has_select: bool = true;
+override has_convolve_far: bool = true;
 override has_seldom: bool = true;
 override has_seldom_map: bool = true;
 
@@ -161,6 +167,21 @@ fn compute_all(op: Op, place: Place) {
   if (has_cumulate && kind == CUMULATE) {
     for (var item = place.first; item < items; item += place.stride) {
       cumulate(op, place, item);
+    }
+  }
+  if (has_scatter && kind == SCATTER) {
+    for (var item = place.first; item < items; item += place.stride) {
+      scatter(op, place, item);
+    }
+  }
+  if (has_select && kind == SELECT) {
+    for (var item = place.first; item < items; item += place.stride) {
+      select_largest(op, place, item);
+    }
+  }
+  if (has_convolve_far && kind == CONVOLVE_FAR) {
+    for (var item = place.first; item < items; item += place.stride) {
+      convolve_far(op, place, item);
     }
   }
 }

@@ -267,3 +267,114 @@ fn cumulate(op: Op, place: Place, item: i32) {
     put(op, place.base, at, select(sum, before, op.rows != 0));
   }
 }
+
+// How an element takes an update.
+const REPLACE = 0u;
+const ADD_TO = 1u;
+const MULTIPLY_BY = 2u;
+const LARGER_OF = 3u;
+const SMALLER_OF = 4u;
+
+// The updates of a line, one after the other, each to an index of `height` that lie `channels` apart. Lines do not write
+// to the same elements. Indices are walked through by a, updates (from `weights` on) by b, and the output by o.
+fn scatter(op: Op, place: Place, item: i32) {
+  let first = walk(op, item * op.d5);
+  for (var i = 0; i < op.d5; i++) {
+    let found = i32(arena[place.base + op.input + first.a + i * op.a5]);
+    let index = clamp(found + select(0, op.height, found < 0), 0, op.height - 1);
+    let update = arena[place.base + op.weights + first.b + i * op.b5];
+    let at = place.base + op.output + first.out + index * op.channels;
+    let old = arena[at];
+    var value = update;
+    switch op.which {
+      case ADD_TO: { value = old + update; }
+      case MULTIPLY_BY: { value = old * update; }
+      case LARGER_OF: { value = spread(max(old, update), old, update); }
+      case SMALLER_OF: { value = spread(min(old, update), old, update); }
+      default: {}
+    }
+    arena[at] = value;
+  }
+}
+
+// Places of the `height` largest elements of a line, or smallest (`which`), in order; of equal ones the first comes first.
+// NaN counts as larger than all others.
+fn select_largest(op: Op, place: Place, item: i32) {
+  let first = walk(op, item * op.d5);
+  let input = place.base + op.input + first.a;
+  let output = place.base + op.output + first.out;
+  var last = 0xffffffffu;
+  var last_at = -1;
+  for (var rank = 0; rank < op.height; rank++) {
+    var best = 0u;
+    var best_at = -1;
+    for (var i = 0; i < op.d5; i++) {
+      let value = order_of(arena[input + i * op.a5], op.which != 0u);
+      let is_left = value < last || (value == last && i > last_at);
+      if (is_left && (best_at < 0 || value > best)) {
+        best = value;
+        best_at = i;
+      }
+    }
+    arena[output + rank * op.o5] = f32(best_at);
+    last = best;
+    last_at = best_at;
+  }
+}
+
+// A whole number that is larger for larger numbers, or for smaller ones.
+fn order_of(value: f32, is_turned: bool) -> u32 {
+  let bits = bitcast<u32>(select(value, 0.0, value == 0.0));
+  let order = select(bits | 0x80000000u, ~bits, (bits >> 31u) != 0u);
+  return select(order, ~order, is_turned);
+}
+
+// A convolution over three axes, or the transposed one (`which`), an element of the output at a time. d0 to d2 are the
+// sizes of the output, the input and the kernel along the first axis, a0 to a2 its stride, dilation and padding. Weights:
+// filters × channels × kernel, of a transposed one channels × filters × kernel in each group.
+fn convolve_far(op: Op, place: Place, item: i32) {
+  let plane = op.outHeight * op.outWidth;
+  let volume = plane * op.d0;
+  let unit = item / volume;
+  let z = item % volume / plane;
+  let y = item % plane / op.outWidth;
+  let x = item % op.outWidth;
+  let group = unit / op.filters;
+  let taps = op.d2 * op.kernelHeight * op.kernelWidth;
+  let picture = op.d1 * op.height * op.width;
+  let is_transposed = op.which == 1u;
+  var weights = op.weights + unit * op.channels * taps;
+  var weights_apart = taps;
+  if (is_transposed) {
+    weights = op.weights + (group * op.channels * op.filters + unit % op.filters) * taps;
+    weights_apart = op.filters * taps;
+  }
+  let input = place.base + op.input + group * op.channels * picture;
+  var sum = 0.0;
+  if (op.bias >= 0) { sum = constant(op.bias + unit); }
+  for (var tap = 0; tap < taps; tap++) {
+    let kz = tap / (op.kernelHeight * op.kernelWidth);
+    let ky = tap / op.kernelWidth % op.kernelHeight;
+    let kx = tap % op.kernelWidth;
+    let at_z = place_of_tap(z, kz * op.a1, op.a0, op.a2, op.d1, is_transposed);
+    let at_y = place_of_tap(y, ky * op.dilationY, op.strideY, op.padY, op.height, is_transposed);
+    let at_x = place_of_tap(x, kx * op.dilationX, op.strideX, op.padX, op.width, is_transposed);
+    if (at_z < 0 || at_y < 0 || at_x < 0) { continue; }
+    let at = input + (at_z * op.height + at_y) * op.width + at_x;
+    for (var channel = 0; channel < op.channels; channel++) {
+      sum += arena[at + channel * picture] * constant(weights + channel * weights_apart + tap);
+    }
+  }
+  put(op, place.base, item, sum);
+}
+
+// Where a tap finds its input along an axis; -1 outside.
+fn place_of_tap(place: i32, tap: i32, stride: i32, pad: i32, size: i32, is_transposed: bool) -> i32 {
+  if (!is_transposed) {
+    let at = place * stride + tap - pad;
+    return select(-1, at, at >= 0 && at < size);
+  }
+  let behind = place + pad - tap;
+  let at = behind / stride;
+  return select(-1, at, behind >= 0 && behind % stride == 0 && at < size);
+}

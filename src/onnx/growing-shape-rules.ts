@@ -51,7 +51,12 @@ const resize: ShapeRule = (context) => {
   const sizes = node.inputs[3] ? context.numbers(3) : undefined;
   const scales = sizes === undefined ? context.numbers(opset < 11 ? 1 : 2) : undefined;
   const found = [...input];
-  if (sizes?.length === axes.length) axes.forEach((axis, index) => (found[along(axis, input)] = sizes[index]!));
+  const policy = textOf(node, "keep_aspect_ratio_policy", "stretch");
+  if (sizes?.length === axes.length && policy !== "stretch") {
+    const ratios = axes.map((axis, index) => sizes[index]! / input[along(axis, input)]!);
+    const one = policy === "not_larger" ? Math.min(...ratios) : Math.max(...ratios);
+    axes.forEach((axis) => (found[along(axis, input)] = Math.round(input[along(axis, input)]! * one)));
+  } else if (sizes?.length === axes.length) axes.forEach((axis, index) => (found[along(axis, input)] = sizes[index]!));
   else if (scales?.length === axes.length) scaleEach(found, axes, scales);
   else return undefined;
   return [found];

@@ -1,6 +1,7 @@
+import { COMPOUND_SHAPE_RULES } from "./compound-shape-rules.ts";
 import { foldNumbers, type KnownNumbers, MOST_KNOWN } from "./fold-numbers.ts";
 import { GROWING_SHAPE_RULES } from "./growing-shape-rules.ts";
-import { countElements, type OnnxModel, type OnnxTensor } from "./onnx-model.ts";
+import { countElements, nameOperator, type OnnxModel, type OnnxTensor } from "./onnx-model.ts";
 import type { Shape } from "./shape-rule.ts";
 import { SHAPE_RULES } from "./shape-rules.ts";
 import { constantTensor, floatsOf, integersOf } from "./tensor-values.ts";
@@ -40,20 +41,21 @@ export function inferFacts(model: OnnxModel, rows: number): ModelFacts {
     );
   }
   for (const node of model.nodes) {
-    if (node.domain !== "") continue;
-    const constant = constantTensor(node);
+    const operator = nameOperator(node);
+    const constant = node.domain === "" ? constantTensor(node) : null;
     if (constant !== null) {
       learn(node.outputs[0] ?? "", constant);
       continue;
     }
     const inputs = node.inputs.map((name) => shapes.get(name));
     const numbers = (input: number) => known.get(node.inputs[input] ?? "")?.values;
-    const rule = SHAPE_RULES.get(node.operator) ?? GROWING_SHAPE_RULES.get(node.operator);
+    const rule = SHAPE_RULES.get(operator) ?? GROWING_SHAPE_RULES.get(operator) ?? COMPOUND_SHAPE_RULES.get(operator);
     const found = rule?.({ node, opset: model.opset, inputs, numbers });
-    node.outputs.forEach((name, index) => {
+    node.outputs.forEach((output, index) => {
       const shape = found?.[index];
-      if (name !== "" && shape && canBe(shape)) shapes.set(name, shape);
+      if (output !== "" && shape && canBe(shape)) shapes.set(output, shape);
     });
+    if (node.domain !== "") continue;
     const folded = foldNumbers(
       node,
       node.inputs.map((name) => known.get(name)),

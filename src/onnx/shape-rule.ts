@@ -79,3 +79,31 @@ export type ShapeRule = (context: ShapeContext) => Shape[] | undefined;
 export function along(axis: number, shape: Shape): number {
   return axis < 0 ? axis + shape.length : axis;
 }
+
+/** Letters of an ellipsis' axes; the last ones name the last axes, so that ellipses of different lengths fit. */
+const ELLIPSIS = "0123456789";
+
+/**
+ * Axes of an Einsum's operands and output by letters, from the operands' ranks; an ellipsis becomes digits, and an output
+ * that the equation leaves out has the letters that stand once, by the alphabet. Undefined where the ranks do not fit.
+ */
+export function readEinsum(
+  node: OnnxNode,
+  ranks: readonly number[],
+): { readonly terms: readonly string[]; readonly output: string } | undefined {
+  const [left, right] = textOf(node, "equation", "").replaceAll(" ", "").split("->");
+  let longest = 0;
+  const terms = left!.split(",").map((term, index) => {
+    const rest = ranks[index]! - term.replace("...", "").length;
+    if (!term.includes("...")) return term;
+    longest = Math.max(longest, rest);
+    return term.replace("...", rest > 0 ? ELLIPSIS.slice(-rest) : "");
+  });
+  if (terms.length !== ranks.length || terms.some(({ length }, index) => length !== ranks[index])) return undefined;
+  const ellipsis = longest > 0 ? ELLIPSIS.slice(-longest) : "";
+  const letters = terms.join("");
+  const single = [...new Set(letters)].filter(
+    (letter) => letters.split(letter).length === 2 && !ellipsis.includes(letter),
+  );
+  return { terms, output: right?.replace("...", ellipsis) ?? ellipsis + single.toSorted().join("") };
+}

@@ -1,5 +1,14 @@
-import { along, broadcast, countPlaces, type Shape, type ShapeRule, sliceOf, windowsOf } from "./shape-rule.ts";
-import { countElements, intOf, intsOf, textOf } from "./onnx-model.ts";
+import {
+  along,
+  broadcast,
+  countPlaces,
+  readEinsum,
+  type Shape,
+  type ShapeRule,
+  sliceOf,
+  windowsOf,
+} from "./shape-rule.ts";
+import { countElements, intOf, intsOf } from "./onnx-model.ts";
 
 const same: ShapeRule = ({ inputs: [input] }) => input && [input];
 
@@ -33,24 +42,18 @@ const multiply: ShapeRule = ({ inputs: [one, other] }) => {
   return [[...outer, ...(isRow ? [] : [one.at(-2)!]), ...(isColumn ? [] : [other.at(-1)!])]];
 };
 
-/** Letters name the axes of each operand; without an arrow, those that stand once come out by the alphabet. */
+/** Letters name the axes of each operand. */
 const einsum: ShapeRule = ({ node, inputs }) => {
-  const [left, right] = textOf(node, "equation", "").replaceAll(" ", "").split("->");
-  const terms = left!.split(",");
-  if (left!.includes(".") || terms.some((term, index) => term.length !== inputs[index]?.length)) return undefined;
-  const letters = terms.join("");
+  const ranks = inputs.map((shape) => shape?.length ?? Number.NaN);
+  const found = readEinsum(node, ranks);
+  if (found === undefined) return undefined;
   const sizes = new Map<string, number>();
-  for (const [index, letter] of letters.split("").entries()) {
-    const size = inputs.flatMap((each) => each!)[index]!;
-    if ((sizes.get(letter) ?? 1) === 1) sizes.set(letter, size);
+  for (const [index, term] of found.terms.entries()) {
+    for (const [axis, letter] of term.split("").entries()) {
+      if ((sizes.get(letter) ?? 1) === 1) sizes.set(letter, inputs[index]![axis]!);
+    }
   }
-  const output =
-    right ??
-    [...sizes.keys()]
-      .filter((each) => letters.split(each).length === 2)
-      .toSorted()
-      .join("");
-  return [output.split("").map((letter) => sizes.get(letter) ?? Number.NaN)];
+  return [found.output.split("").map((letter) => sizes.get(letter) ?? Number.NaN)];
 };
 
 const gemm: ShapeRule = ({ node, inputs: [one, other] }) => {
@@ -148,6 +151,11 @@ const gather: ShapeRule = ({ node, inputs: [input, indices] }) => {
   return [input.toSpliced(along(intOf(node, "axis", 0), input), 1, ...indices)];
 };
 
+const gatherND: ShapeRule = ({ node, inputs: [input, indices] }) => {
+  if (!input || !indices?.length) return undefined;
+  return [[...indices.slice(0, -1), ...input.slice(intOf(node, "batch_dims", 0) + indices.at(-1)!)]];
+};
+
 /** Over the axes that an attribute names, or since opset 18 (sums since 13) an input. */
 const reduce: ShapeRule = ({ node, inputs: [input], numbers }) => {
   if (!input) return undefined;
@@ -191,11 +199,11 @@ const globalPool: ShapeRule = ({ inputs: [input] }) => input && [input.map((size
 
 const UNCHANGED =
   "Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh CumSum" +
-  " Dropout DequantizeLinear Elu Erf Exp Floor Gelu GroupNormalization Hardmax HardSigmoid HardSwish Identity" +
+  " EyeLike Dropout DequantizeLinear Elu Erf Exp Floor Gelu GroupNormalization Hardmax HardSigmoid HardSwish Identity" +
   " InstanceNormalization IsInf IsNaN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization LRN" +
   " MeanVarianceNormalization Mish Neg Not PRelu QuantizeLinear Reciprocal Relu ReverseSequence RMSNormalization Round" +
-  " ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh" +
-  " ThresholdedRelu Trilu";
+  " Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh" +
+  " TensorScatter ThresholdedRelu Trilu";
 
 /** Rules of operators whose outputs are about as large as their inputs. Others are in `growing-shape-rules.ts`. */
 export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
@@ -218,6 +226,9 @@ export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
     MaxPool: pool,
     AveragePool: pool,
     GlobalAveragePool: globalPool,
+    GlobalLpPool: globalPool,
+    LpPool: pool,
+    GatherND: gatherND,
     GlobalMaxPool: globalPool,
     MatMul: multiply,
     Einsum: einsum,
@@ -242,6 +253,7 @@ export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
     Size: () => [[]],
     DepthToSpace: toSpace,
     SpaceToDepth: toSpace,
+    DynamicQuantizeLinear: ({ inputs: [input] }) => input && [input, [], []],
     MatMulInteger: multiply,
     ConvInteger: convolve,
     QLinearConv: ({ inputs, ...rest }) => convolve({ ...rest, inputs: [inputs[0], inputs[3]] }),

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
@@ -50,18 +50,21 @@ export class NetworkProgram {
     return made;
   }
 
+  /** Reads and checks the program, so that networks may be opened while other work holds the device's error scopes. */
+  async prepare(): Promise<void> {
+    await (this.#module ??= loadModule(this.#device));
+  }
+
   async #compile(constants: ProgramConstants): Promise<GPUComputePipeline> {
-    this.#module ??= loadModule(this.#device);
-    const module = await this.#module;
-    return withErrorScopes(this.#device, () =>
-      shareCoreUntil(
-        this.#device.createComputePipelineAsync({
-          label: "network",
-          layout: this.#device.createPipelineLayout({ bindGroupLayouts: [this.layout] }),
-          compute: { module, entryPoint: "main", constants },
-        }),
-      ),
-    );
+    const module = await (this.#module ??= loadModule(this.#device));
+    const layout = this.#device.createPipelineLayout({ bindGroupLayouts: [this.layout] });
+    const compute = { module, entryPoint: "main", constants };
+    try {
+      return await shareCoreUntil(this.#device.createComputePipelineAsync({ label: "network", layout, compute }));
+    } catch (error) {
+      const isOurs = error instanceof Error && "reason" in error && error.reason === "validation";
+      throw new ProblemError(isOurs ? "kernel-invalid" : "backend-failed", String(error));
+    }
   }
 }
 
@@ -103,6 +106,9 @@ export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layou
     has_reduce_seldom: hasKind("reduceSeldom"),
     has_normalise: hasKind("normalise"),
     has_cumulate: hasKind("cumulate"),
+    has_scatter: hasKind("scatter"),
+    has_select: hasKind("select"),
+    has_convolve_far: hasKind("convolveFar"),
     has_seldom: has(({ activation = 0 }) => activation >= FIRST_SELDOM),
     has_seldom_map: has(({ kind, which = 0 }) => kind === KIND.map && which >= FIRST_SELDOM),
     activations: Number(BigInt.asUintN(32, activations)),

@@ -16,7 +16,7 @@ const MAX_GROUPS = 65_535;
 
 /** Whole numbers up to here are exact in float32, in which activations are kept. */
 const LARGEST_WHOLE = 2 ** 24;
-const LARGE: ReadonlySet<string> = new Set(["int32", "uint32", "int64"]);
+const LARGE: ReadonlySet<string> = new Set(["int32", "uint32", "int64", "uint64"]);
 
 interface Spread {
   readonly dispatches: readonly Dispatch[];
@@ -82,7 +82,7 @@ export class Network {
     const pipeline = await this.#program.pipelineFor(constantsOf(this.#plan.operators, layout));
     const dispatches = scheduleOperators(this.#plan.operators, layout);
     const { bytes, offsets } = writeTables(dispatches);
-    const table = await pool.acquireSurely(bytes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
+    const table = pool.acquire(bytes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
     device.queue.writeBuffer(table, 0, bytes);
     this.#release();
     this.#spread = { dispatches, pipeline, table, offsets };
@@ -220,7 +220,7 @@ function writeOutput({ name, dtype }: NetworkEnd, shape: number[], values: Float
   if (dtype === "float32") return { ...whole, bytes: new Uint8Array(values.buffer) };
   const bytes = new Uint8Array(values.length * DTYPE_BYTES[dtype]);
   const view = typedView({ ...whole, bytes });
-  if (view instanceof BigInt64Array) view.set(BigInt64Array.from(values, BigInt));
-  else view.set(values as never);
+  if (view instanceof BigInt64Array || view instanceof BigUint64Array) view.set(Array.from(values, BigInt));
+  else view.set(values);
   return { ...whole, bytes };
 }

@@ -1,12 +1,15 @@
+import type { OnnxModel } from "../../onnx/onnx-model.ts";
 import { readModel } from "../../onnx/read-model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
+import { checkKnown } from "./lowering/lower-node.ts";
 import { NetworkProgram } from "./network-program.ts";
 import { Network } from "./network.ts";
 import { type NetworkPlan, planNetwork } from "./plan-network.ts";
 import type { Layout } from "./schedule-operators.ts";
+import { type RunningNetwork, SizedNetwork } from "./sized-network.ts";
 
 /** Candidates: all in one dispatch; large operators spread over workgroups; everything spread. */
 const SPREADS = [Number.POSITIVE_INFINITY, 30_000, 0];
@@ -59,33 +62,69 @@ export interface NetworkContext {
 const programs = new WeakMap<GPUDevice, NetworkProgram>();
 
 /**
- * Reads an ONNX file and prepares it for a device, in `layout` or in the layout measured fastest for one row. Fails
- * with `invalid-model` for unsupported operators, with operator and reason.
+ * Reads an ONNX file and prepares it for a device, in `layout` or in the layout measured fastest for one row. A network
+ * that needs its sizes first is planned when it runs. Fails with `invalid-model` for unsupported operators, with operator
+ * and reason.
  */
 export async function openNetwork(
   context: NetworkContext,
   file: Uint8Array,
   { layout }: { readonly layout?: Layout } = {},
-): Promise<Network> {
-  const plan = readPlan(file);
+): Promise<RunningNetwork> {
+  const model = orInvalid(() => readModel(file));
   const program = programs.get(context.device) ?? new NetworkProgram(context.device);
   programs.set(context.device, program);
+  const plan = planOrNull(model);
   const { STORAGE, COPY_DST } = GPUBufferUsage;
-  const weights = await context.pool.acquireSurely(plan.weights.byteLength, STORAGE | COPY_DST);
+  if (plan !== null) {
+    const weights = await context.pool.acquireSurely(plan.weights.byteLength, STORAGE | COPY_DST);
+    await withErrorScopes(context.device, () => context.device.queue.writeBuffer(weights, 0, plan.weights));
+    return (await openPlan(context, program, plan, weights, layout)).network;
+  }
+  model.nodes.forEach(checkKnown);
+  await program.prepare();
+  let chosen = layout;
+  return new SizedNetwork(model, async (sized) => {
+    // A request may come beside other work, whose error scopes it must not enter.
+    const weights = context.pool.acquire(sized.weights.byteLength, STORAGE | COPY_DST);
+    context.device.queue.writeBuffer(weights, 0, sized.weights);
+    const opened = await openPlan(context, program, sized, weights, chosen);
+    chosen = opened.layout;
+    return opened.network;
+  });
+}
+
+async function openPlan(
+  context: NetworkContext,
+  program: NetworkProgram,
+  plan: NetworkPlan,
+  weights: GPUBuffer,
+  known?: Layout,
+): Promise<{ readonly network: Network; readonly layout: Layout }> {
   const network = new Network(context, program, plan, weights);
   try {
-    await withErrorScopes(context.device, () => context.device.queue.writeBuffer(weights, 0, plan.weights));
-    await network.spread(layout ?? (await chooseLayout(network, context.device)));
-    return network;
+    const layout = known ?? (await chooseLayout(network, context.device));
+    await network.spread(layout);
+    return { network, layout };
   } catch (error) {
     network.close();
     throw error;
   }
 }
 
-function readPlan(file: Uint8Array): NetworkPlan {
+/** Plan of a network whose only free size is that of its rows; null where it may be planned when its sizes are known. */
+function planOrNull(model: OnnxModel): NetworkPlan | null {
   try {
-    return planNetwork(readModel(file));
+    return orInvalid(() => planNetwork(model));
+  } catch (error) {
+    if (!SizedNetwork.fits(model)) throw error;
+    return null;
+  }
+}
+
+function orInvalid<Result>(read: () => Result): Result {
+  try {
+    return read();
   } catch (error) {
     if (error instanceof ProblemError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,13 +1,12 @@
 import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { type DType, DTYPE_BYTES } from "../../protocol/wire/tensor.ts";
+import { expandModel } from "./lowering/expand-model.ts";
 import { lowerNode } from "./lowering/lower-node.ts";
 import { emitLevels } from "./lowering/lower-quantised.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
 
-/** Types whose numbers float32 does not hold. */
-const WIDE: ReadonlySet<string> = new Set(["float64", "uint64"]);
 /** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
 
@@ -95,7 +94,8 @@ export interface NetworkPlan {
  * Turns a network into operators of the kernels: each row of a batch by itself, activations in one arena. Fails with
  * `invalid-model` for unsupported parts, with operator and reason.
  */
-export function planNetwork(model: OnnxModel): NetworkPlan {
+export function planNetwork(file: OnnxModel): NetworkPlan {
+  const model = expandModel(file);
   const [sparse] = model.sparseWeights?.keys() ?? [];
   if (sparse !== undefined) throw unsupported({ operator: "sparse weights", name: sparse }, "it reads dense ones only");
   const lowering = new Lowering(model);
@@ -104,7 +104,7 @@ export function planNetwork(model: OnnxModel): NetworkPlan {
   let before = 0;
   const end = (name: string, dtype: string, { shape }: Pick<Activation, "shape">): NetworkEnd => {
     const node = { name, operator: "its inputs and outputs" };
-    if (!(dtype in DTYPE_BYTES) || WIDE.has(dtype)) throw unsupported(node, `they are ${dtype}`);
+    if (!(dtype in DTYPE_BYTES)) throw unsupported(node, `they are ${dtype}`);
     const words = countElements(shape);
     before += words;
     return { name, dtype: dtype as NetworkEnd["dtype"], shape, words, before: before - words };

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { Gpu } from "../devices/gpu/device.ts";
-import type { Network } from "./network.ts";
 import { type NetworkContext, openNetwork } from "./open-network.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
+import type { RunningNetwork } from "./sized-network.ts";
 
 const MEASURED_KEY = "measured";
 
@@ -12,7 +12,7 @@ const MEASURED_KEY = "measured";
 export class WgslBackend {
   readonly #gpu: Pick<Gpu, "throwUncaptured">;
   readonly #context: NetworkContext;
-  readonly #networks = new Map<string, Network>();
+  readonly #networks = new Map<string, RunningNetwork>();
 
   constructor(gpu: Pick<Gpu, "throwUncaptured">, context: NetworkContext) {
     this.#gpu = gpu;

@@ -10,7 +10,7 @@ import { OrtBackend } from "../../../src/gpu-runner/devices/ort/ort-backend.ts";
 import { openAdapters } from "../open-adapters.ts";
 
 const TOLERANCE = 1e-4;
-const ORT = new OrtBackend("cpu");
+export const ORT = new OrtBackend("cpu");
 
 type Attributes = Readonly<Record<string, number | readonly number[] | string>>;
 
@@ -112,7 +112,7 @@ export async function expectAgreement(
 }
 
 /** The largest difference, held against the largest element. */
-function expectClose(found: Tensor, expected: Tensor, tolerance: number): void {
+export function expectClose(found: Tensor, expected: Tensor, tolerance = TOLERANCE): void {
   const [a, b] = [found, expected].map((tensor) =>
     Float32Array.from(typedView(tensor) as ArrayLike<number>, Number),
   ) as [Float32Array, Float32Array];

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import type { OnnxTensor } from "../../../src/onnx/onnx-model.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import { expectModel, network, node, weights } from "./agreement.ts";
@@ -236,7 +236,7 @@ test("Softmax before opset 13 takes all axes from its own on", { timeout: TIMEOU
   expectModel(network([node("Softmax", ["x"], ["y"])], { x: [3, 4], y: [3, 4], opset: 11 })),
 );
 
-test("rows that would be mixed are refused", { timeout: TIMEOUT_MS }, async () => {
+test("networks that mix rows are planned for each number of them", { timeout: TIMEOUT_MS }, async () => {
   const mixing = network([node("ReduceMean", ["x"], ["m"], { axes: [0] }), node("Sub", ["x", "m"], ["y"])], {
     x: [3],
     y: [3],
@@ -247,7 +247,5 @@ test("rows that would be mixed are refused", { timeout: TIMEOUT_MS }, async () =
     y: [3],
     tensors: [{ ...integerTensor("axis", [0]), dims: [] }],
   });
-  for (const model of [mixing, product, running]) {
-    await expect(expectModel(model)).rejects.toMatchObject({ problem: { code: "invalid-model" } });
-  }
+  for (const model of [mixing, product, running]) await expectModel(model);
 });

@@ -1,4 +1,4 @@
-import { WGSL_OPERATORS } from "../../../onnx/operators.ts";
+import { WGSL_EXPANSIONS, WGSL_OPERATORS } from "../../../onnx/operators.ts";
 import type { BackendSupport, ModelVersion } from "../../../protocol/models/model.ts";
 
 type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summary">;
@@ -7,9 +7,7 @@ type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summa
 const DENSE_OPERATORS: ReadonlySet<string> = new Set(
   "Gemm MatMul Add Sub Mul Relu LeakyRelu Tanh Sigmoid Softmax Flatten Reshape Identity Constant".split(" "),
 );
-/** Types of inputs and outputs that float32 does not hold; whole numbers are kept up to 2²⁴. */
-const WIDE: ReadonlySet<string> = new Set(["float64", "uint64", "string"]);
-const WGSL: ReadonlySet<string> = new Set(WGSL_OPERATORS);
+const WGSL: ReadonlySet<string> = new Set([...WGSL_OPERATORS, ...WGSL_EXPANSIONS]);
 
 /**
  * Backends that may serve a network, and the first operator that stops each of the others, as the file tells. Each
@@ -21,7 +19,7 @@ export function listBackends(facts: Facts): BackendSupport[] {
   return [
     { backend: "ort-cpu", reason: null },
     { backend: "ort-webgpu", reason: null },
-    { backend: "wgsl", reason: strangerOf(operators, WGSL) ?? wideTensorOf(facts) },
+    { backend: "wgsl", reason: strangerOf(operators, WGSL) ?? textTensorOf(facts) },
     { backend: "edge-wasm", reason: facts.edgeParameters === null ? whyNotDense(operators) : null },
   ];
 }
@@ -31,9 +29,10 @@ function strangerOf(operators: Readonly<Record<string, number>>, known: Readonly
   return stranger === undefined ? null : `it does not compute ${stranger}`;
 }
 
-function wideTensorOf({ inputs, outputs }: Facts): string | null {
-  const wide = [...inputs, ...outputs].find(({ dtype }) => WIDE.has(dtype));
-  return wide === undefined ? null : `${wide.name} is ${wide.dtype}`;
+/** All numbers are computed in float32; whole ones are kept up to 2²⁴. */
+function textTensorOf({ inputs, outputs }: Facts): string | null {
+  const texts = [...inputs, ...outputs].find(({ dtype }) => dtype === "string");
+  return texts === undefined ? null : `${texts.name} is ${texts.dtype}`;
 }
 
 function whyNotDense(operators: Readonly<Record<string, number>>): string {

@@ -1,7 +1,7 @@
 import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { type Window, windowsOf } from "../../../onnx/shape-rule.ts";
 import type { OpNumbers } from "./network-op.ts";
-import type { Lowering } from "./lowering.ts";
+import type { Lowering, PlannedOp } from "./lowering.ts";
 import { emitWalk } from "./lower-movement.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 import type { WeightMatrix } from "./weight-pool.ts";
@@ -22,10 +22,8 @@ export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
   const groups = intOf(node, "group", 1);
   const [channels, filters] = [weights.shape[0]! / groups, weights.shape[1]!];
   const taps = countElements(weights.shape.slice(2));
-  if (intsOf(node, "output_shape") || textOf(node, "auto_pad", "NOTSET") !== "NOTSET") {
-    throw unsupported(node, "its padding follows from a shape");
-  }
-  const phases = findPhases(lowering, node, weights);
+  const isOne = weights.shape.length <= 4 && lowering.activationOf(node, 0).shape[0] === 1;
+  const phases = isOne ? findPhases(lowering, node, weights) : null;
   // A single channel gains nothing. Weights of few bits share scales along taps, which phases would separate.
   if (phases !== null && groups === 1 && channels > 1 && weights.grain === undefined) {
     emitPhases(lowering, node, weights, phases);
@@ -39,7 +37,7 @@ export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
 }
 
 /** Window along a missing axis: a series is an image of height 1. */
-const STILL: Window = { kernel: 1, stride: 1, dilation: 1, before: 0, after: 0 };
+export const STILL: Window = { kernel: 1, stride: 1, dilation: 1, before: 0, after: 0 };
 
 /** An axis of a transposed convolution whose output is `stride` times as long as its input. */
 interface PhasedAxis {
@@ -55,7 +53,8 @@ interface PhasedAxis {
 function findPhases(lowering: Lowering, node: OnnxNode, weights: Constant): PhasedAxis[] | null {
   const sizes = lowering.activationOf(node, 0).shape.slice(2);
   const out = lowering.shapeOf(node).shape.slice(2);
-  const axes = windowsOf(node, sizes, weights.shape.slice(2)).map(({ kernel, stride, dilation, before }, axis) => {
+  const windows = windowsInto(node, sizes, weights.shape.slice(2), out);
+  const axes = windows.map(({ kernel, stride, dilation, before }, axis) => {
     const most = Math.floor((kernel - 1 - before) / stride);
     const least = Math.ceil(-(stride - 1 + before) / stride);
     const isPhased = dilation === 1 && out[axis] === stride * sizes[axis]! && most >= 0 && least <= 0;
@@ -104,6 +103,67 @@ function emitPhases(lowering: Lowering, node: OnnxNode, weights: Constant, axes:
   emitWalk(lowering, node, apart, walk, output);
 }
 
+/** Windows of a convolution; padding of a transposed one may follow from the shape of its output. */
+function windowsInto(
+  node: OnnxNode,
+  sizes: readonly number[],
+  kernel: readonly number[],
+  out: readonly number[],
+): readonly Window[] {
+  const windows = windowsOf(node, sizes, kernel);
+  const mode = textOf(node, "auto_pad", "NOTSET");
+  const isGiven = mode === "NOTSET" && !intsOf(node, "output_shape");
+  if (node.operator !== "ConvTranspose" || isGiven || mode === "VALID") return windows;
+  const extra = intsOf(node, "output_padding");
+  return windows.map((window, axis) => {
+    const { stride, dilation } = window;
+    const whole = stride * (sizes[axis]! - 1) + (extra?.[axis] ?? 0) + (window.kernel - 1) * dilation + 1;
+    const pad = Math.max(0, whole - out[axis]!);
+    const less = Math.floor(pad / 2);
+    const before = mode === "SAME_UPPER" ? less : pad - less;
+    return { ...window, before, after: pad - before };
+  });
+}
+
+/** Convolution over three axes, which few networks have: an element of the output at a time. */
+function emitFar(
+  lowering: Lowering,
+  node: OnnxNode,
+  weights: Constant,
+  {
+    groups,
+    filters,
+    channels,
+    taps,
+    which = 0,
+    windows,
+    output,
+  }: Filters & Required<Pick<Filters, "windows" | "output">>,
+): void {
+  const input = lowering.activationOf(node, 0);
+  const bias = lowering.optionalConstant(node, 2)?.floats;
+  const far = windows[0]!;
+  const within = (shape: readonly number[]) => shape.toSpliced(2, 1);
+  const items = groups * filters * countElements(output.shape.slice(2));
+  const numbers = {
+    ...pictures(node, within(input.shape), within(output.shape), windows.slice(1)),
+    d0: output.shape[2]!,
+    d1: input.shape[2]!,
+    d2: far.kernel,
+    a0: far.stride,
+    a1: far.dilation,
+    a2: far.before,
+    weights: lowering.weights.putFloats(weights.floats),
+    bias: bias === undefined ? -1 : lowering.weights.putFloats(bias),
+    which,
+    filters,
+    channels,
+    items,
+  };
+  const work = output.shape[0]! * items * channels * taps;
+  emitPictures(lowering, node, { kind: "convolveFar", numbers, input, work }, output);
+}
+
 interface Filters extends Pick<WeightMatrix, "at"> {
   readonly groups: number;
   /** Filters of one group, like the channels that each of them sees. */
@@ -121,7 +181,11 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
   const { groups, filters, channels, taps, which = 0, phases = 1 } = shape;
   const input = lowering.activationOf(node, 0);
   const { output = lowering.reserve(node) } = shape;
-  const { windows = windowsOf(node, input.shape.slice(2), weights.shape.slice(2)) } = shape;
+  const { windows = windowsInto(node, input.shape.slice(2), weights.shape.slice(2), output.shape.slice(2)) } = shape;
+  if (windows.length === 3) {
+    emitFar(lowering, node, weights, { ...shape, output, windows });
+    return;
+  }
   const geometry = pictures(node, input.shape, output.shape, windows);
   const bias = lowering.optionalConstant(node, 2)?.floats;
   const pixels = geometry["outHeight"]! * geometry["outWidth"]!;
@@ -141,7 +205,7 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
       rows: all,
       items: all * Math.ceil(pixels / 4),
     };
-    lowering.emit(node, { kind: "convolveEach", numbers, input, work }, output);
+    emitPictures(lowering, node, { kind: "convolveEach", numbers, input, work }, output);
     return;
   }
   // Blocks of eight do not cross the end of a group.
@@ -164,7 +228,24 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
         );
   const items = ((groups * padded) / 8) * Math.ceil(pixels / 8);
   const numbers = { ...geometry, ...placed, which, bias: offset, filters, channels, items };
-  lowering.emit(node, { kind: "convolve", numbers, input, work }, output);
+  emitPictures(lowering, node, { kind: "convolve", numbers, input, work }, output);
+}
+
+/** The same operator for each picture, where a network of fixed size has several. */
+function emitPictures(
+  lowering: Lowering,
+  node: OnnxNode,
+  op: Omit<PlannedOp, "output" | "input"> & { readonly input: Activation },
+  output: Activation,
+): void {
+  const count = output.shape[0]!;
+  const [words, outWords] = [op.input, output].map(({ shape }) => countElements(shape) / count) as [number, number];
+  for (let index = 0; index < count; index++) {
+    const input = { ...op.input, offset: op.input.offset + index * words };
+    const work = op.work / count;
+    lowering.emit(node, { ...op, input, work }, { ...output, offset: output.offset + index * outWords });
+  }
+  lowering.define(node.outputs[0]!, output);
 }
 
 /** Sizes of images and windows; a series is an image of height 1. */

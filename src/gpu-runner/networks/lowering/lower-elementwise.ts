@@ -217,6 +217,13 @@ export function lowerClip(lowering: Lowering, node: OnnxNode): void {
 const WHOLE = /^(?:u?int|bool)/;
 /** Types whose numbers are a part of float32's; whole ones only as far as the backend keeps whole numbers exactly. */
 const KEPT: ReadonlySet<string> = new Set(["float32", "float64", "int32", "int64", "uint32", "uint64"]);
+/** Numbers of small whole types: beyond them they begin again, from `first` on. */
+const SMALL: Readonly<Record<string, { readonly first: number; readonly count: number }>> = {
+  int8: { first: -128, count: 256 },
+  uint8: { first: 0, count: 256 },
+  int16: { first: -32_768, count: 65_536 },
+  uint16: { first: 0, count: 65_536 },
+};
 
 /** `Cast` between types that float32 stands for here: rounds towards zero, to 0 and 1, or to half floats. */
 export function lowerCast(lowering: Lowering, node: OnnxNode): void {
@@ -225,9 +232,21 @@ export function lowerCast(lowering: Lowering, node: OnnxNode): void {
   if (to === from || from === "bool") lowerView(lowering, node);
   else if (to === "bool") emitActivation(lowering, node, { activation: IS_TRUE });
   else if (to === "float16") emitActivation(lowering, node, { activation: HALF });
+  else if (Object.hasOwn(SMALL, to)) castToSmall(lowering, node, SMALL[to]!);
   else if (!KEPT.has(to)) throw unsupported(node, `it casts from ${from} to ${to}`);
   else if (WHOLE.test(to) && !WHOLE.test(from)) emitActivation(lowering, node, { activation: TRUNCATE });
   else lowerView(lowering, node);
+}
+
+function castToSmall(lowering: Lowering, node: OnnxNode, { first, count }: (typeof SMALL)[string]): void {
+  const value = lowering.activationOf(node, 0);
+  const scalar = (number: number): Constant => ({ kind: "constant", shape: [], floats: Float32Array.of(number) });
+  const copy = (): Activation => ({ ...value, region: { words: countElements(value.shape) }, offset: 0 });
+  const [whole, shifted, kept] = [copy(), copy(), copy()];
+  emitMap(lowering, node, value, { which: 0, activation: TRUNCATE }, undefined, whole);
+  emitMap(lowering, node, whole, { which: FUNCTIONS["Sub"]![0] }, scalar(first), shifted);
+  emitMap(lowering, node, shifted, { which: FUNCTIONS["Mod"]![0] }, scalar(count), kept);
+  emitMap(lowering, node, kept, { which: FUNCTIONS["Add"]![0] }, scalar(first));
 }
 
 /** Batch normalisation at inference: a factor and a summand for each channel. */

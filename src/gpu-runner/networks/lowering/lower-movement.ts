@@ -112,6 +112,7 @@ export function lowerGatherElements(lowering: Lowering, node: OnnxNode): void {
   emitLookUp(lowering, node, { indices, value, axes, size: value.shape[axis]!, apart: strides[axis]! });
 }
 
+/** Elements of a value that indices name along one axis. */
 interface LookUp {
   readonly indices: NetworkValue;
   readonly value: NetworkValue;
@@ -125,7 +126,7 @@ interface LookUp {
 /** Function of kernels/network/seldom.wgsl. */
 const LOOK_UP = 30;
 
-function emitLookUp(lowering: Lowering, node: OnnxNode, { indices, value, axes, size, apart }: LookUp): void {
+export function emitLookUp(lowering: Lowering, node: OnnxNode, { indices, value, axes, size, apart }: LookUp): void {
   const output = lowering.reserve(node);
   const outStrides = stridesOf(axes.map((axis) => axis.size));
   const walk = walkOver(axes.map((axis, at) => ({ ...axis, out: outStrides[at]! })));
@@ -183,7 +184,8 @@ export function emitPart(lowering: Lowering, node: OnnxNode, value: Activation, 
 
 /** `Concat`: each part is written to its offset. */
 export function lowerConcat(lowering: Lowering, node: OnnxNode): void {
-  const parts = node.inputs.map((_, input) => lowering.activationOf(node, input));
+  const isEmpty = (input: number) => countElements(lowering.valueOf(node, input).shape) === 0;
+  const parts = node.inputs.flatMap((_, input) => (isEmpty(input) ? [] : [lowering.activationOf(node, input)]));
   const output = lowering.reserve(node);
   const axis = along(intOf(node, "axis", 0), output);
   if (axis === output.rowAxis) throw unsupported(node, "it joins rows");

@@ -1,4 +1,5 @@
 import { countElements, floatOf, intOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
+import { readEinsum } from "../../../onnx/shape-rule.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import { emitWalk } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
@@ -103,18 +104,19 @@ interface Letter extends Omit<WalkedAxis, "out"> {
  * shares with the output its rows or columns, and the others are summed. One operand is multiplied by 1.
  */
 export function lowerEinsum(lowering: Lowering, node: OnnxNode): void {
-  const equation = textOf(node, "equation", "").replaceAll(" ", "");
-  if (equation.includes(".") || node.inputs.length > 2) {
-    throw unsupported(node, `'${equation}' is more than a product of two`);
+  const operands = node.inputs.map((_, input) => lowering.activationOf(node, input));
+  const read = readEinsum(
+    node,
+    operands.map(({ shape }) => shape.length),
+  );
+  if (read === undefined || operands.length > 2) {
+    throw unsupported(node, `'${textOf(node, "equation", "")}' is more than a product of two`);
   }
-  const [left, right] = equation.split("->");
-  const terms = left!.split(",");
-  const operands = terms.map((_, input) => lowering.activationOf(node, input));
+  const { terms, output: wanted } = read;
   const one: Activation = operands[0]!;
   const scalar = { kind: "constant", shape: [], floats: Float32Array.of(1) } as const;
   const other: Activation = operands[1] ?? lowering.inArena(scalar);
   const letters = lettersOf(terms, operands);
-  const wanted = right ?? impliedOutput(left!);
   const output = lowering.reserve(node);
   for (const [index, operand] of operands.entries()) {
     if (operand.rowAxis >= 0 && !wanted.includes(terms[index]![operand.rowAxis]!)) {
@@ -146,15 +148,6 @@ export function lowerEinsum(lowering: Lowering, node: OnnxNode): void {
   if (order.every(({ letter }, at) => letter === wanted[at])) return;
   if (walkOver(axes) === null) throw unsupported(node, "its output has too many axes");
   emitWalk(lowering, node, apart, axes, output);
-}
-
-/** Letters that occur once, in the order of the alphabet. */
-function impliedOutput(left: string): string {
-  const all = left.replaceAll(",", "").split("");
-  return all
-    .filter((letter) => all.indexOf(letter) === all.lastIndexOf(letter))
-    .toSorted()
-    .join("");
 }
 
 function lettersOf(terms: readonly string[], operands: readonly Activation[]): Letter[] {

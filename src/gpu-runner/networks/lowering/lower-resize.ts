@@ -1,26 +1,22 @@
-import { countElements, floatOf, intOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
+import { countElements, floatOf, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import { emitPlaces, emitWalk } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
 import { stridesOf } from "./network-op.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 
-/** Functions of kernels/network/map.wgsl. */
+/** Functions of kernels/network/map.wgsl and seldom.wgsl. */
 const ADD = 1;
 const MULTIPLY = 3;
+const COPY_WHERE = 29;
 
-/** `Resize` to the nearest element, or linear along one axis after the other. */
+/** `Resize`, and `Upsample` as it was called before: nearest elements, or sums of some along one axis after the other. */
 export function lowerResize(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.activationOf(node, 0);
   const output = lowering.reserve(node);
   const mode = textOf(node, "mode", "nearest");
-  if (intOf(node, "antialias", 0) !== 0 || (mode !== "nearest" && mode !== "linear")) {
-    throw unsupported(node, `it is ${mode}${mode === "linear" ? " and anti-aliased" : ""}`);
-  }
-  if (textOf(node, "keep_aspect_ratio_policy", "stretch") !== "stretch") {
-    throw unsupported(node, "its sizes follow from a ratio");
-  }
-  const resized = [...value.shape.keys()].filter((axis) => output.shape[axis] !== value.shape[axis]);
+  const isCropped = placing(node) === "tf_crop_and_resize";
+  const resized = [...value.shape.keys()].filter((axis) => output.shape[axis] !== value.shape[axis] || isCropped);
   if (resized.includes(value.rowAxis)) throw unsupported(node, "it mixes rows");
   if (resized.length === 0) {
     lowering.view(node, value);
@@ -31,23 +27,60 @@ export function lowerResize(lowering: Lowering, node: OnnxNode): void {
     return;
   }
   const scales = scalesOf(lowering, node, value, output);
+  const axes = resized.map((axis) => {
+    const crop = isCropped ? cropOf(lowering, node, value, axis) : undefined;
+    const sizes = { size: value.shape[axis]!, length: output.shape[axis]!, scale: scales[axis]! };
+    return { axis, scale: scales[axis]!, from: placesOf(node, { ...sizes, crop }) };
+  });
   let part = value;
-  for (const [index, axis] of resized.entries()) {
+  for (const [index, { axis, scale, from }] of axes.entries()) {
     const shape = part.shape.with(axis, output.shape[axis]!);
-    const isLast = index === resized.length - 1;
+    const isLast = index === axes.length - 1;
     const next = isLast ? output : { ...part, shape, region: { words: countElements(shape) }, offset: 0 };
-    const from = placesOf(node, { size: value.shape[axis]!, length: output.shape[axis]!, scale: scales[axis]! });
     if (mode === "nearest") emitNearest(lowering, node, part, { axis, from, output: next });
-    else emitLinear(lowering, node, part, { axis, from, output: next });
+    else emitSums(lowering, node, part, { axis, taps: tapsOf(node, from, part.shape[axis]!, scale), output: next });
     part = next;
   }
+  if (isCropped) for (const { axis, from } of axes) emitOutside(lowering, node, output, { axis, from, value });
   lowering.define(node.outputs[0]!, output);
+}
+
+/** How places of the output are found in the input; `Upsample` has no pixel centres. */
+function placing(node: OnnxNode): string {
+  return textOf(node, "coordinate_transformation_mode", node.operator === "Upsample" ? "asymmetric" : "half_pixel");
+}
+
+/** Region of interest along an axis, as shares of its last place. */
+function cropOf(lowering: Lowering, node: OnnxNode, { shape }: Activation, axis: number): readonly [number, number] {
+  const named = intsOf(node, "axes")?.map((each) => (each < 0 ? each + shape.length : each)) ?? [...shape.keys()];
+  const [at, { floats }] = [named.indexOf(axis), lowering.constantOf(node, 1)];
+  return at < 0 ? [0, 1] : [floats[at]!, floats[at + named.length]!];
+}
+
+/** The number for places outside of the input. */
+function emitOutside(
+  lowering: Lowering,
+  node: OnnxNode,
+  output: Activation,
+  { axis, from, value }: { readonly axis: number; readonly from: readonly number[]; readonly value: Activation },
+): void {
+  const last = value.shape[axis]! - 1;
+  const outside = from.map((place) => Number(place < 0 || place > last));
+  if (!outside.includes(1)) return;
+  const filler: Constant = {
+    kind: "constant",
+    shape: [],
+    floats: Float32Array.of(floatOf(node, "extrapolation_value", 0)),
+  };
+  const shape = output.shape.map((_, at) => (at === axis ? outside.length : 1));
+  const mask: Constant = { kind: "constant", shape, floats: Float32Array.from(outside) };
+  emitMap(lowering, node, lowering.inArena(filler), { which: COPY_WHERE }, mask, output);
 }
 
 /** Whether each element stands for a whole number of elements. */
 function isRepeated(node: OnnxNode, value: Activation, output: Activation): boolean {
-  const places = textOf(node, "coordinate_transformation_mode", "half_pixel");
-  const nearest = textOf(node, "nearest_mode", "round_prefer_floor");
+  const places = placing(node);
+  const nearest = nearestMode(node);
   const isWhole = output.shape.every((size, axis) => Number.isInteger(size / value.shape[axis]!));
   // With whole factors, pixel centres and pixel corners select the same pixels.
   const isRounded = places === "half_pixel" && nearest.startsWith("round");
@@ -64,22 +97,34 @@ function emitRepeated(lowering: Lowering, node: OnnxNode, value: Activation, out
   emitWalk(lowering, node, value, axes, output);
 }
 
-/** Factors by axis: as they are given, or as the sizes have them. */
+/** Factors by axis: as they are given, or as the sizes have them. One factor keeps the ratio of the sizes. */
 function scalesOf(lowering: Lowering, node: OnnxNode, value: Activation, output: Activation): number[] {
+  const named = intsOf(node, "axes")?.map((axis) => (axis < 0 ? axis + value.shape.length : axis));
+  const axes = named ?? [...value.shape.keys()];
   const given = lowering.optionalConstant(node, lowering.opset < 11 ? 1 : 2)?.floats;
-  if (given?.length === value.shape.length) return [...given];
-  return output.shape.map((size, axis) => size / value.shape[axis]!);
+  const sizes = lowering.optionalConstant(node, 3)?.floats;
+  const policy = textOf(node, "keep_aspect_ratio_policy", "stretch");
+  const scales = output.shape.map((size, axis) => size / value.shape[axis]!);
+  if (given?.length === axes.length) axes.forEach((axis, index) => (scales[axis] = given[index]!));
+  else if (sizes !== undefined && policy !== "stretch") {
+    const ratios = axes.map((axis, index) => sizes[index]! / value.shape[axis]!);
+    const one = policy === "not_larger" ? Math.min(...ratios) : Math.max(...ratios);
+    for (const axis of axes) scales[axis] = one;
+  }
+  return scales;
 }
 
 interface ResizedAxis {
   readonly size: number;
   readonly length: number;
   readonly scale: number;
+  /** Start and end of the region of interest. */
+  readonly crop: readonly [number, number] | undefined;
 }
 
 /** Places in the input of each element of the output. Source: ONNX, Resize, `coordinate_transformation_mode`. */
-function placesOf(node: OnnxNode, { size, length, scale }: ResizedAxis): number[] {
-  const mode = textOf(node, "coordinate_transformation_mode", "half_pixel");
+function placesOf(node: OnnxNode, { size, length, scale, crop = [0, 1] }: ResizedAxis): number[] {
+  const mode = placing(node);
   const rules: Readonly<Record<string, (place: number) => number>> = {
     half_pixel: (place) => (place + 0.5) / scale - 0.5,
     pytorch_half_pixel: (place) => (length > 1 ? (place + 0.5) / scale - 0.5 : 0),
@@ -88,6 +133,11 @@ function placesOf(node: OnnxNode, { size, length, scale }: ResizedAxis): number[
     half_pixel_symmetric: (place) => {
       const centre = size / 2;
       return centre * (1 - length / (scale * size)) + (place + 0.5) / scale - 0.5;
+    },
+    tf_crop_and_resize: (place) => {
+      const [start, end] = crop;
+      if (length === 1) return 0.5 * (start + end) * (size - 1);
+      return start * (size - 1) + (place * (end - start) * (size - 1)) / (length - 1);
     },
   };
   const rule = rules[mode];
@@ -108,29 +158,74 @@ const NEAREST: Readonly<Record<string, (place: number) => number>> = {
   round_prefer_ceil: (place) => Math.floor(place + 0.5),
 };
 
+function nearestMode(node: OnnxNode): string {
+  return textOf(node, "nearest_mode", node.operator === "Upsample" ? "floor" : "round_prefer_floor");
+}
+
 function emitNearest(lowering: Lowering, node: OnnxNode, value: Activation, { axis, from, output }: ResizedPart): void {
-  const nearest = NEAREST[textOf(node, "nearest_mode", "round_prefer_floor")]!;
+  const nearest = NEAREST[nearestMode(node)]!;
   const places = from.map((place) => inside(nearest(place), value.shape[axis]!));
   emitPlaces(lowering, node, value, { axis, places, output });
 }
 
-/** The element before each place and the one after it, by their shares. */
-function emitLinear(lowering: Lowering, node: OnnxNode, value: Activation, { axis, from, output }: ResizedPart): void {
-  if (floatOf(node, "extrapolation_value", 0) !== 0) throw unsupported(node, "it extrapolates");
-  const size = value.shape[axis]!;
-  const copy = (): Activation => ({ ...output, region: { words: countElements(output.shape) }, offset: 0 });
-  const parts = [0, 1].map((side) => {
-    const part = copy();
-    const places = from.map((place) => inside(Math.floor(place) + side, size));
-    emitPlaces(lowering, node, value, { axis, places, output: part });
-    const shares = from.map((place) => (side === 1 ? place - Math.floor(place) : 1 - (place - Math.floor(place))));
-    const shape = output.shape.map((_, at) => (at === axis ? shares.length : 1));
-    const constant: Constant = { kind: "constant", shape, floats: Float32Array.from(shares) };
-    const scaled = copy();
-    emitMap(lowering, node, part, { which: MULTIPLY }, constant, scaled);
-    return scaled;
+/** Elements that one element of the output is a sum of, and their shares. */
+type Taps = readonly { readonly place: number; readonly share: number }[];
+
+/**
+ * Two or four elements around each place by the distance from it, or more where a smaller picture shall not alias.
+ * Sources: ONNX, Resize; R. Keys, "Cubic convolution interpolation", 1981.
+ */
+function tapsOf(node: OnnxNode, from: readonly number[], size: number, scale: number): Taps[] {
+  const isCubic = textOf(node, "mode", "nearest") === "cubic";
+  const isNarrow = intOf(node, "antialias", 0) !== 0 && scale < 1;
+  const reach = (isCubic ? 2 : 1) / (isNarrow ? scale : 1);
+  const a = floatOf(node, "cubic_coeff_a", -0.75);
+  const shareOf = (distance: number) => (isCubic ? cubic(a, distance) : Math.max(0, 1 - distance));
+  const isBounded = intOf(node, "exclude_outside", 0) !== 0;
+  return from.map((place) => {
+    const first = Math.floor(place) - Math.ceil(reach) + 1;
+    const around = Array.from({ length: 2 * Math.ceil(reach) }, (_, index) => first + index);
+    const shares = around.map((each) => {
+      const isOutside = each < 0 || each >= size;
+      return isBounded && isOutside ? 0 : shareOf(Math.abs(each - place) * (isNarrow ? scale : 1));
+    });
+    const sum = isBounded || isNarrow ? shares.reduce((total, share) => total + share, 0) : 1;
+    return around.map((each, index) => ({ place: inside(each, size), share: shares[index]! / sum }));
   });
-  emitMap(lowering, node, parts[0]!, { which: ADD }, parts[1], output);
+}
+
+function cubic(a: number, x: number): number {
+  if (x >= 2) return 0;
+  return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+interface SummedPart {
+  readonly axis: number;
+  readonly taps: readonly Taps[];
+  readonly output: Activation;
+}
+
+function emitSums(lowering: Lowering, node: OnnxNode, value: Activation, { axis, taps, output }: SummedPart): void {
+  const copy = (): Activation => ({ ...output, region: { words: countElements(output.shape) }, offset: 0 });
+  const shape = output.shape.map((_, at) => (at === axis ? taps.length : 1));
+  const used = [...taps[0]!.keys()].filter((tap) => taps.some((each) => each[tap]!.share !== 0));
+  let sum: Activation | undefined;
+  for (const [index, tap] of used.entries()) {
+    const [part, scaled] = [copy(), copy()];
+    emitPlaces(lowering, node, value, { axis, places: taps.map((each) => each[tap]!.place), output: part });
+    const shares: Constant = { kind: "constant", shape, floats: Float32Array.from(taps, (each) => each[tap]!.share) };
+    emitMap(
+      lowering,
+      node,
+      part,
+      { which: MULTIPLY },
+      shares,
+      sum === undefined && used.length === 1 ? output : scaled,
+    );
+    const total = index === used.length - 1 ? output : copy();
+    if (sum !== undefined) emitMap(lowering, node, sum, { which: ADD }, scaled, total);
+    sum = sum === undefined ? scaled : total;
+  }
 }
 
 function inside(place: number, size: number): number {

@@ -35,7 +35,15 @@ export interface PlannedOp {
 }
 
 /** Kinds that can add an operand of their output's shape; kinds that can end with an activation. */
-const ADDS: ReadonlySet<Kind> = new Set(["convolve", "convolveEach", "dense", "pool", "reduce", "product"]);
+const ADDS: ReadonlySet<Kind> = new Set([
+  "convolve",
+  "convolveEach",
+  "convolveFar",
+  "dense",
+  "pool",
+  "reduce",
+  "product",
+]);
 const FINISHES: ReadonlySet<Kind> = new Set([...ADDS, "map", "reduceSeldom", "normalise"]);
 /** Function of kernels/network/seldom.wgsl that is its second operand. */
 const SECOND = 28;

@@ -34,6 +34,9 @@ export const KIND = {
   reduceSeldom: 12,
   normalise: 13,
   cumulate: 14,
+  scatter: 15,
+  select: 16,
+  convolveFar: 17,
 } as const;
 export type Kind = keyof typeof KIND;
 
@@ -78,6 +81,13 @@ export function broadcastStrides(shape: readonly number[], into: readonly number
 
 /** Fields of a walk over axes, with joinable axes joined; null where more remain than kernels support. */
 export function walkOver(axes: readonly WalkedAxis[]): OpNumbers | null {
+  const joined = joinWalked(axes);
+  if (joined.length > AXES) return null;
+  return writeWalk(joined, Math.max(1, joined.length));
+}
+
+/** The same walk with as few axes as possible. */
+export function joinWalked(axes: readonly WalkedAxis[]): WalkedAxis[] {
   const joined: WalkedAxis[] = [];
   for (const axis of axes) {
     if (axis.size === 1) continue;
@@ -86,8 +96,13 @@ export function walkOver(axes: readonly WalkedAxis[]): OpNumbers | null {
       joined[joined.length - 1] = { ...axis, size: last.size * axis.size };
     } else joined.push(axis);
   }
-  if (joined.length > AXES) return null;
-  return writeWalk(joined, Math.max(1, joined.length));
+  return joined;
+}
+
+/** Fields of a walk over lines along the last axis; null where the lines lie along more axes than kernels support. */
+export function walkLines(outer: readonly WalkedAxis[], line: WalkedAxis): OpNumbers | null {
+  const joined = joinWalked(outer);
+  return joined.length < AXES ? writeWalk([...joined, line]) : null;
 }
 
 /** Fields of a walk over axes without joining; the last axis stays last. */
