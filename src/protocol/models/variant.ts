@@ -104,9 +104,14 @@ export const Recipe = z
     z.strictObject({ method: z.literal("fp16") }),
     z.strictObject({
       method: z.literal("int8"),
-      activations: z.enum(["float", "static"]).default("float").meta({
-        description: "`static`: of one byte too, in ranges that calibration finds; else only weights are",
-      }),
+      activations: z
+        .enum(["float", "dynamic", "static"])
+        .default("float")
+        .meta({
+          description:
+            "`static`: of one byte too, in ranges that calibration finds; `dynamic`: those of matrix products, in the" +
+            " range of each row at each request; `float`: only weights are",
+        }),
       calibrationRows: z.number().int().min(1).max(LIMITS.calibrationRows).default(128).meta({
         description:
           "Of `static`: rows of the version's data, half of them at most, or as many seeded inputs where it has none",
