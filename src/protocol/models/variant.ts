@@ -81,9 +81,16 @@ const Distilled = z.strictObject({
   method: z.literal("distilled"),
   student: z.array(StudentLayer).min(1).max(LIMITS.studentLayers),
   temperature: z.number().min(0.1).max(100).default(2),
-  alpha: z.number().min(0).max(1).default(0.5).meta({
-    description: "Share of the teacher's answers in the loss; the rest is the labels', where the data have classes",
-  }),
+  alpha: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .meta({
+      description:
+        "Share of the teacher's answers in the loss; the rest is the labels', where the data have classes. A network of" +
+        " numbers teaches by squared differences, without `temperature` and `alpha`",
+    }),
   epochs: size(LIMITS.studentEpochs).default(30),
   batchRows: size(LIMITS.batchRows).default(32),
   learningRate: z.number().gt(0).max(1).default(0.001),
