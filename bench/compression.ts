@@ -38,7 +38,7 @@ type Name = keyof typeof METRICS;
 /** Shortest duration of a round, and the most rows that outputs are compared on. */
 const ROUND_MS = 100;
 const COMPARED_ROWS = 32;
-/** Outputs further off than zeros would be are wrong. */
+/** Outputs further off than zeros would be are wrong; without any error nothing was quantised. */
 const MOST_ERROR = 1;
 
 /**
@@ -163,9 +163,9 @@ const asError = (error: unknown) => (error instanceof Error ? error : new Error(
 async function enter(file: Uint8Array, open: typeof openOurs, { originals, questions, fidelityOf }: Judge) {
   const opened = await open(file);
   const error = errorOf(originals, await askAll(opened, questions));
-  if (!(error < MOST_ERROR)) {
+  if (error === 0 || !(error < MOST_ERROR)) {
     await opened.close();
-    throw new Error(`its answers are off by ${error}`);
+    throw new Error(error === 0 ? "it quantised nothing of this network" : `its answers are off by ${error}`);
   }
   const times: number[] = [];
   const values = new Map<Name, readonly number[]>([

@@ -41,8 +41,8 @@ export function summariseZoo(context: Omit<RowContext, "case">, timed: readonly 
     for (const category of ZOO_CATEGORIES) {
       const some = ZOO.filter((model) => model.category === category).flatMap((model) => fastest.get(model.name) ?? []);
       if (some.length === 0) continue;
-      const own = `mean of ${some.length} of ${category}, each on its fastest backend`;
-      rows.push(createRow({ ...context, case: own }, ["time", TIME], [mean(some)], null));
+      const ofCategory = `mean of ${some.length} of ${category}, each on its fastest backend`;
+      rows.push(createRow({ ...context, case: ofCategory }, ["time", TIME], [mean(some)], null));
     }
   }
   return rows;

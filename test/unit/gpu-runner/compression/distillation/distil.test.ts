@@ -171,10 +171,10 @@ describe("distil", () => {
     const answer = learned.get(name)!;
     expect(answer.dims).toEqual([200, 5, 1]);
     for (let output = 0; output < 5; output++) {
-      const values = Array.from({ length: 200 }, (_, row) => unseen.logits[row * 5 + output]!);
-      const mean = values.reduce((sum, value) => sum + value, 0) / 200;
-      const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-      const missed = values.reduce((sum, value, row) => sum + (value - answer.data[row * 5 + output]!) ** 2, 0);
+      const wanted = Array.from({ length: 200 }, (_, row) => unseen.logits[row * 5 + output]!);
+      const mean = wanted.reduce((sum, each) => sum + each, 0) / 200;
+      const variance = wanted.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+      const missed = wanted.reduce((sum, each, row) => sum + (each - answer.data[row * 5 + output]!) ** 2, 0);
       expect(missed / variance).toBeLessThan(0.2);
     }
   });
