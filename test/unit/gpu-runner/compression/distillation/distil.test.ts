@@ -141,10 +141,10 @@ describe("distil", () => {
   it("teaches numbers of any size, in the teacher's shape", async () => {
     const given = oddNetwork();
     // One output hundreds of times as large as the others, far from zero, and in two axes.
-    const [name, scale] = [given.outputs[0]!.name, Float32Array.of(1, 1, 400, 1, 1)];
+    const [name, scale] = [given.outputs[0]!.name, Float32Array.of(1, 1, 1, 400, 1)];
     const constants = [
       floatTensor("scale", [5], scale),
-      floatTensor("shift", [5], Float32Array.of(0, 0, 9_000, 0, 0)),
+      floatTensor("shift", [5], Float32Array.of(0, 0, 0, 9_000, 0)),
       integerTensor("wide", [0, 5, 1]),
     ];
     const renamed = given.nodes.map((node) => ({
@@ -175,7 +175,8 @@ describe("distil", () => {
       const mean = wanted.reduce((sum, each) => sum + each, 0) / 200;
       const variance = wanted.reduce((sum, each) => sum + (each - mean) ** 2, 0);
       const missed = wanted.reduce((sum, each, row) => sum + (each - answer.data[row * 5 + output]!) ** 2, 0);
-      expect(missed / variance).toBeLessThan(0.2);
+      // One output of the teacher is constant.
+      expect(missed).toBeLessThan(0.2 * variance + 1e-3);
     }
   });
 
