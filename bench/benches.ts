@@ -121,6 +121,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "compression",
+    {
+      description: "Variants by whole numbers, against the files of onnxruntime's quantisation tools",
+      load: async () => (await import("./compression.ts")).benchCompression,
+    },
+  ],
+  [
     "zoo",
     {
       description:

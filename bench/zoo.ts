@@ -10,6 +10,7 @@ import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 import { checkAnswer } from "./zoo/check-answer.ts";
 import { readDense } from "./zoo/read-dense.ts";
+import { createRow } from "./row.ts";
 import { summariseZoo, type TimedRow } from "./zoo/summarise-zoo.ts";
 import { readNetwork, type ZooCase } from "./zoo/zoo-case.ts";
 
@@ -18,6 +19,10 @@ const METRICS = {
   startup: { unit: "ms", better: "lower" },
   memory: { unit: "MiB", better: "lower" },
 } as const;
+
+/** What a network itself needs: its weights, and the activations of one row in their arena. */
+const HELD = { unit: "KiB", better: "lower", oursOnly: true } as const;
+const KIB = 1_024;
 
 const contender = (name: string, environment = {}) =>
   inProcess<ZooCase>(new URL(`./zoo/${name}.ts`, import.meta.url), environment);
@@ -47,6 +52,12 @@ export const benchZoo: Bench = async function* benchZoo(context) {
       if (reason !== null) continue;
       const cases = [{ name: `${model} ${backend}`, input: { model } }];
       const contest = { metrics: METRICS, cases, device, ours, peers, check: checkAnswer };
+      if (backend === "wgsl") {
+        const { weights, arenaWords } = planNetwork(readModel(await readNetwork({ model })));
+        const held = (weights.byteLength + 4 * arenaWords) / KIB;
+        const about = { bench: context.bench, case: `${model} wgsl`, rounds: context.rounds };
+        yield createRow({ ...about, device: device.name, software: device.software }, ["held", HELD], [held], null);
+      }
       for await (const row of runContest<ZooCase>(contest, context)) {
         if (row.metric === "time") timed.push({ model, row });
         yield row;

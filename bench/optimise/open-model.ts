@@ -13,7 +13,7 @@ import type { OptimisedModel } from "./optimised-models.ts";
 /** A runner's parts for the model: its devices as it starts them, and a loader of its files. */
 export interface OpenModel {
   readonly model: PlacedModel;
-  readonly context: Pick<WorkloadContext, "fleet" | "models" | "signal">;
+  readonly context: Pick<WorkloadContext, "fleet" | "models" | "residency" | "signal">;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,13 @@ export async function openModel({ variants, inputs, outputs }: OptimisedModel): 
   };
   return {
     model,
-    context: { fleet, models, signal: new AbortController().signal },
+    context: {
+      fleet,
+      models,
+      // Only files are read.
+      residency: { read } as unknown as WorkloadContext["residency"],
+      signal: new AbortController().signal,
+    },
     async close() {
       await fleet.stop();
       await rm(folder, { recursive: true, force: true });

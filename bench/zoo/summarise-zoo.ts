@@ -1,3 +1,4 @@
+import { ZOO, ZOO_CATEGORIES } from "../../models/zoo.ts";
 import { mean } from "../../src/stats/distribution/summary.ts";
 import { createRow, type Row, type RowContext } from "../row.ts";
 
@@ -13,7 +14,7 @@ export interface TimedRow {
 
 /**
  * Summary of the rows of times: geometric means of ours and a peer over the networks that both answered, for each peer;
- * and the mean over networks, each on the fastest of the product's backends, beside the published figure.
+ * and the mean over networks, each on the fastest of the product's backends, beside the published figure, then by category.
  */
 export function summariseZoo(context: Omit<RowContext, "case">, timed: readonly TimedRow[], own: readonly string[]) {
   const rows: Row[] = [];
@@ -37,6 +38,12 @@ export function summariseZoo(context: Omit<RowContext, "case">, timed: readonly 
     const name = `mean of ${fastest.size}, each on its fastest backend`;
     const published = { name: "published", values: [PUBLISHED_MS] };
     rows.push(createRow({ ...context, case: name }, ["time", TIME], [mean([...fastest.values()])], published));
+    for (const category of ZOO_CATEGORIES) {
+      const some = ZOO.filter((model) => model.category === category).flatMap((model) => fastest.get(model.name) ?? []);
+      if (some.length === 0) continue;
+      const ofCategory = `mean of ${some.length} of ${category}, each on its fastest backend`;
+      rows.push(createRow({ ...context, case: ofCategory }, ["time", TIME], [mean(some)], null));
+    }
   }
   return rows;
 }

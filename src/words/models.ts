@@ -106,6 +106,7 @@ export function describeRecipe(recipe: Recipe): string {
     case "fp16":
       return "weights as floats of 16 bits";
     case "int8":
+      if (recipe.activations === "dynamic") return "weights of 8 bits, and activations of matrix products by row";
       return recipe.activations === "static"
         ? `weights and activations of 8 bits, in ranges of at most ${formatNumber(recipe.calibrationRows)} rows`
         : "weights of 8 bits";

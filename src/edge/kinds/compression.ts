@@ -98,7 +98,7 @@ export function nameRecipe(recipe: Recipe): string {
     case "fp16":
       return "fp16";
     case "int8":
-      return recipe.activations === "static" ? "int8-static" : "int8";
+      return recipe.activations === "float" ? "int8" : `int8-${recipe.activations}`;
     case "int4":
       return `int4-g${recipe.blockSize}`;
     case "low-rank":

@@ -61,12 +61,12 @@ export function linearLayers({ nodes, weights }: OnnxModel): { layers: LinearLay
 }
 
 /**
- * Whether a node must separate a DequantizeLinear from the layer that reads it, even where the shape is right. ONNX
- * Runtime fuses one with a matrix of inputs × outputs to an operator that also rounds the activations to int8
- * (MatMulNBits at accuracy level 4). This method is to round the weights only.
+ * Whether a node must separate a DequantizeLinear from the layer that reads it, even where the shape is right, where only
+ * the weights are to be rounded. Without it, the runner and ONNX Runtime compute the product in whole numbers, for which
+ * they also round the activations.
  */
-export function needsShape({ node, outputAxis }: LinearLayer): boolean {
-  return (node.operator === "MatMul" || node.operator === "Gemm") && outputAxis === 1;
+export function needsShape({ node }: LinearLayer): boolean {
+  return node.operator === "MatMul" || node.operator === "Gemm";
 }
 
 /** Stored weight, followed by a Reshape to its own shape. */

@@ -3,7 +3,7 @@ import { floatsOf, floatTensor } from "../../onnx/tensor-values.ts";
 import { type Compressed, type CompressedLayer, layerName, type LeftLayer, reportOn } from "./compression-report.ts";
 import { foldBatchNorm } from "./fold-batch-norm.ts";
 import { freeNames, makeNode, replaceWeights, type StoredWeight } from "./edit-graph.ts";
-import { type LinearLayer, linearLayers, needsShape, shapeWeight } from "./linear-layers.ts";
+import { type LinearLayer, linearLayers, shapeWeight } from "./linear-layers.ts";
 import { packHalves, quantiseLinear, symmetricScale } from "./quantise-linear.ts";
 import { raiseOpset } from "./raise-opset.ts";
 
@@ -13,8 +13,8 @@ const HIGH = 7;
 
 /**
  * The same network with the weights of its layers as symmetric int4, with a scale for each group of `blockSize` inputs
- * of each output channel. All computation is in float32. Filters are stored as one row per channel, along which the
- * groups run. Throws a `ProblemError` where the file's opset cannot be raised.
+ * of each output channel. A MatMul or Gemm may be computed in whole numbers; the rest is in float32. Filters are stored as
+ * one row per channel, along which the groups run. Throws a `ProblemError` where the file's opset cannot be raised.
  */
 export function quantiseInt4(given: OnnxModel, { blockSize }: { readonly blockSize: 32 | 128 }): Compressed {
   const model = raiseOpset(foldBatchNorm(given).model, OPSET);
@@ -71,7 +71,7 @@ function storeWeight(
     block_size: { kind: "int", value: blockSize },
   });
   const stored = { tensors: [whole, scale], nodes: [widen] };
-  return dims.length > 2 || needsShape(layer) ? shapeWeight(stored, weights, free) : stored;
+  return dims.length > 2 ? shapeWeight(stored, weights, free) : stored;
 }
 
 /** Integers of a matrix from −7 to 7, and the scale of each group of inputs, both row by row. */

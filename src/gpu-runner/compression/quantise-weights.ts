@@ -12,9 +12,10 @@ const OPSET = 13;
 
 /**
  * The same network with the weights of its layers as symmetric int8 by output channel, each followed by a
- * DequantizeLinear. All computation is in float32. Throws a `ProblemError` where the file's opset cannot be raised.
+ * DequantizeLinear. With `activations` `"float"` all computation is in float32; with `"dynamic"` a MatMul or Gemm may be
+ * computed in whole numbers. Throws a `ProblemError` where the file's opset cannot be raised.
  */
-export function quantiseWeights(given: OnnxModel): Compressed {
+export function quantiseWeights(given: OnnxModel, activations: "float" | "dynamic" = "float"): Compressed {
   const model = raiseOpset(foldBatchNorm(given).model, OPSET);
   const free = freeNames(model);
   const { layers, left } = linearLayers(model);
@@ -22,7 +23,7 @@ export function quantiseWeights(given: OnnxModel): Compressed {
   const done: CompressedLayer[] = [];
   for (const layer of layers) {
     const { node, weights, outputAxis } = layer;
-    if (!stored.has(weights.name)) stored.set(weights.name, storeWeight(layer, free));
+    if (!stored.has(weights.name)) stored.set(weights.name, storeWeight(layer, activations, free));
     const what = `weights as int8, a scale for each of ${weights.dims[outputAxis]} channels`;
     done.push({ layer: layerName(node), operator: node.operator, what });
   }
@@ -30,7 +31,11 @@ export function quantiseWeights(given: OnnxModel): Compressed {
 }
 
 /** int8 weights with the DequantizeLinear that converts them to float32. */
-function storeWeight(layer: LinearLayer, free: (wished: string) => string): StoredWeight {
+function storeWeight(
+  layer: LinearLayer,
+  activations: "float" | "dynamic",
+  free: (wished: string) => string,
+): StoredWeight {
   const { weights, outputAxis: axis } = layer;
   const { name, dims } = weights;
   const scales = channelScales(weights, axis);
@@ -41,5 +46,5 @@ function storeWeight(layer: LinearLayer, free: (wished: string) => string): Stor
     axis: { kind: "int", value: axis },
   });
   const stored = { tensors: [whole, scale], nodes: [widen] };
-  return needsShape(layer) ? shapeWeight(stored, weights, free) : stored;
+  return activations === "float" && needsShape(layer) ? shapeWeight(stored, weights, free) : stored;
 }

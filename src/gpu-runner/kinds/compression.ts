@@ -41,6 +41,7 @@ export const runCompression: Workload<CompressionSpec> = async (spec, context) =
       operator: operator.slice(0, 64),
       why: why.slice(0, 256),
     })),
+    computation: made.computation,
     fidelity: made.fidelity,
     publication: null,
     environment,

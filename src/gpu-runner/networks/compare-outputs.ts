@@ -6,6 +6,12 @@ import { countElements, type Tensor, typedView, unpackStrings } from "../../prot
 export const AGREEMENT = 1e-3;
 
 /**
+ * The same for networks that round activations: backends do so in other places, or not at all, and each rounding to 8
+ * bits may move an answer by about 1/127.
+ */
+export const ROUNDED_AGREEMENT = 0.1;
+
+/**
  * Largest difference between two sets of outputs, relative to the largest magnitude of each
  * reference tensor; infinite where names, types or shapes differ, or a value is not finite in one and
  * another in the other.

@@ -1,3 +1,4 @@
+import type { LatencySplit, ServiceTimes } from "./inference.ts";
 import { z } from "zod";
 import { LIMITS } from "../wire/limits.ts";
 import type { Problem } from "../wire/problem.ts";
@@ -215,4 +216,20 @@ export function oipStatus({ code, status }: Pick<Problem, "code" | "status">): n
   const isBusy = status === 429 || status > 500 || code === "budget-unattainable";
   if (KEPT.has(status)) return status;
   return isBusy ? 503 : 400;
+}
+
+/** Latency of an answer as parameters of its reply, in milliseconds; a direct one passes neither edge nor link. */
+export function latencyParameters(
+  latency: ServiceTimes & Pick<LatencySplit, "totalMs"> & Partial<Pick<LatencySplit, "edgeMs" | "linkMs">>,
+): Record<string, number> {
+  const { totalMs, edgeMs, linkMs, queueMs, uploadMs, computeMs, readbackMs } = latency;
+  return {
+    total_ms: totalMs,
+    ...(edgeMs !== undefined && { edge_ms: edgeMs }),
+    ...(linkMs !== undefined && { link_ms: linkMs }),
+    queue_ms: queueMs,
+    upload_ms: uploadMs,
+    compute_ms: computeMs,
+    readback_ms: readbackMs,
+  };
 }

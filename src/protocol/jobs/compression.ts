@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Backend } from "../fleet/hardware.ts";
 import { Environment, targetFields } from "./job-fields.ts";
 import { idSchema } from "../wire/id.ts";
 import { JobArtifact } from "./job-artifact.ts";
@@ -67,6 +68,21 @@ export const CompressionResult = z
       .array(z.object({ ...layerFields, why: z.string().max(256) }))
       .max(LIMITS.compressedLayers)
       .meta({ description: "Layers that stayed as they were; of more, the first" }),
+    computation: z
+      .array(
+        z.object({
+          backend: Backend,
+          layers: z.number().int().min(0).meta({ description: "Layers with weights" }),
+          wholeLayers: z.number().int().min(0).meta({ description: "Those multiplied in whole numbers" }),
+          how: z.string().max(256),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          "How each backend computes the file: in whole numbers or in float32, and why, or why it does not serve it." +
+          " Absent from results of older runners",
+      }),
     fidelity: MeasuredFidelity,
     publication: z
       .enum(["published", "taken", "full", "unusable"])

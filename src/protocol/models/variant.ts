@@ -81,9 +81,16 @@ const Distilled = z.strictObject({
   method: z.literal("distilled"),
   student: z.array(StudentLayer).min(1).max(LIMITS.studentLayers),
   temperature: z.number().min(0.1).max(100).default(2),
-  alpha: z.number().min(0).max(1).default(0.5).meta({
-    description: "Share of the teacher's answers in the loss; the rest is the labels', where the data have classes",
-  }),
+  alpha: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .meta({
+      description:
+        "Share of the teacher's answers in the loss; the rest is the labels', where the data have classes. A network of" +
+        " numbers teaches by squared differences, without `temperature` and `alpha`",
+    }),
   epochs: size(LIMITS.studentEpochs).default(30),
   batchRows: size(LIMITS.batchRows).default(32),
   learningRate: z.number().gt(0).max(1).default(0.001),
@@ -104,9 +111,14 @@ export const Recipe = z
     z.strictObject({ method: z.literal("fp16") }),
     z.strictObject({
       method: z.literal("int8"),
-      activations: z.enum(["float", "static"]).default("float").meta({
-        description: "`static`: of one byte too, in ranges that calibration finds; else only weights are",
-      }),
+      activations: z
+        .enum(["float", "dynamic", "static"])
+        .default("float")
+        .meta({
+          description:
+            "`static`: of one byte too, in ranges that calibration finds; `dynamic`: those of matrix products, in the" +
+            " range of each row at each request; `float`: only weights are",
+        }),
       calibrationRows: z.number().int().min(1).max(LIMITS.calibrationRows).default(128).meta({
         description:
           "Of `static`: rows of the version's data, half of them at most, or as many seeded inputs where it has none",

@@ -13,12 +13,16 @@ export const compression: KindWords<"compression"> = {
   kind: "compression",
   name: ({ model, version }) => `${model}@${version}`,
   parts: ({ name, recipe }) => [name, describeRecipe(recipe)],
-  result: ({ model, variant, recipe, parentBytes, file, changed, left, fidelity, publication }, { bytes }) => ({
+  result: (
+    { model, variant, recipe, parentBytes, file, changed, left, computation = [], fidelity, publication },
+    { bytes },
+  ) => ({
     facts: [
       ["variant", `${variant} of ${model}: ${describeRecipe(recipe)}`],
       ["size", `${bytes(file.sizeBytes)} instead of ${bytes(parentBytes)}`],
       ["fidelity", `${formatShare(fidelity.value)}: ${describeBasis(fidelity)}`],
       ["layers", `${changed.length} changed, ${left.length} as they were`],
+      ...computation.map(({ backend, how }) => [`on ${backend}`, how] as const),
       ...(publication === null ? [] : [["published", PUBLICATIONS[publication]] as const]),
     ],
   }),

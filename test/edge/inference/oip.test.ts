@@ -177,6 +177,16 @@ describe("an inference", () => {
     expect(await new Response(plain).json()).toMatchObject({ outputs: [{ data: [1, 8] }] });
   });
 
+  it("has its latency in parts", async () => {
+    const pending = post({ inputs: [jsonInput()] });
+    await answerNext();
+    const { parameters } = OipInferReply.parse((await pending).json);
+    const { total_ms: totalMs, predicted_ms: _, ...parts } = parameters as Record<string, number>;
+    expect(Object.keys(parts)).toEqual(["edge_ms", "link_ms", "queue_ms", "upload_ms", "compute_ms", "readback_ms"]);
+    expect(Object.values(parts).every((part) => part >= 0 && Number.isFinite(part))).toBe(true);
+    expect(totalMs).toBeGreaterThanOrEqual(parts["edge_ms"]!);
+  });
+
   it("is bound by timeout in microseconds or by budget_ms, and 503 when that ends", async () => {
     const bounded = post({ inputs: [jsonInput()], parameters: { timeout: 5_000_000, priority: 1 } });
     const { budgetMs, priority } = await answerNext();

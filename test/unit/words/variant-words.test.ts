@@ -6,6 +6,7 @@ it.each([
   [{ method: "fp16" }, "weights as floats of 16 bits"],
   [{ method: "int8" }, "weights of 8 bits"],
   [{ method: "int8", activations: "static" }, "weights and activations of 8 bits, in ranges of at most 128 rows"],
+  [{ method: "int8", activations: "dynamic" }, "weights of 8 bits, and activations of matrix products by row"],
   [{ method: "int4" }, "weights of 4 bits in groups of 32"],
   [{ method: "low-rank", rank: 4 }, "layers of rank 4"],
   [{ method: "low-rank", energy: 0.9 }, "layers that keep 90% of their energy"],

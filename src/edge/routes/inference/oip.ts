@@ -6,7 +6,12 @@ import {
   describeOipModel,
   type OipSubject,
 } from "../../../protocol/inference/describe-oip-model.ts";
-import { OIP_EXTENSIONS, OIP_HEADER_LENGTH, refuseExtension } from "../../../protocol/inference/oip.ts";
+import {
+  latencyParameters,
+  OIP_EXTENSIONS,
+  OIP_HEADER_LENGTH,
+  refuseExtension,
+} from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
 import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
 import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
@@ -122,8 +127,8 @@ async function infer(call: Call, version: Version): Promise<Response> {
     pointerOf: pointInto(tensors),
   };
   const answer = await answerInference(call, input);
-  const { totalMs } = answer.reply.latency;
-  const parameters = { total_ms: totalMs, predicted_ms: answer.reply.prediction.latencyMs };
+  const { latency, prediction } = answer.reply;
+  const parameters = { ...latencyParameters(latency), predicted_ms: prediction.latencyMs };
   const head = { model_name: version.model, model_version: String(version.version), parameters };
   const reply = await writeOipReply(request, head, answer.tensors, acceptedEncoding(headers.get("accept-encoding")));
   return new Response(reply.body, { headers: reply.headers, encodeBody: "manual" });

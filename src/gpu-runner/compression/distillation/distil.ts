@@ -1,8 +1,8 @@
-import type { OnnxModel, OnnxValue } from "../../../onnx/onnx-model.ts";
+import { countElements, type OnnxModel, type OnnxValue } from "../../../onnx/onnx-model.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { sfc32 } from "../../../stats/random/seeded.ts";
-import { distillationLoss, type DistillationWeights } from "./distillation-loss.ts";
-import { type Extent, type Parameter, sizeOf, type StudentLayer } from "./student-layer.ts";
+import { distillationLoss, type DistillationWeights, squaredLoss } from "./distillation-loss.ts";
+import { type DenseLayer, type Extent, type Parameter, sizeOf, type StudentLayer } from "./student-layer.ts";
 import { buildStudent, type RecipeLayer, runStudent, writeStudent } from "./student.ts";
 
 const [MOMENTUM, SPREAD, EPSILON] = [0.9, 0.999, 1e-8];
@@ -48,8 +48,10 @@ class Adam {
 export interface Lessons {
   /** Rows of the teacher's input, one after the other. */
   readonly inputs: Float32Array;
-  /** Logits of the teacher for them, rows × classes. */
+  /** Logits of the teacher for them, rows × classes; or its numbers, rows × outputs. */
   readonly logits: Float32Array;
+  /** Whether the outputs of a row are logits of classes; otherwise each is a number of its own. */
+  readonly areClasses: boolean;
   /** Class of each row; null where only the teacher counts. */
   readonly labels: ArrayLike<number> | null;
 }
@@ -72,7 +74,8 @@ export interface Distilled {
 /**
  * Trains a small network on a teacher's answers, and returns it with the teacher's input and output. Awaits `onEpoch`
  * after each epoch; an error from it ends the training. Throws a `ProblemError` where the teacher does not have one
- * input (rows of numbers, signals or images) and one output of classes, or where a recipe does not fit them.
+ * input (rows of numbers, signals or images) and one output, or where a recipe does not fit them. The student of a teacher
+ * of numbers learns each of them by its own mean and deviation, by squared differences.
  */
 export async function distil(
   teacher: OnnxModel,
@@ -93,6 +96,8 @@ export async function distil(
     options.learningRate,
   );
   const inputs = channelsLast(lessons.inputs, extent);
+  const spreads = lessons.areClasses ? null : spreadsOf(lessons.logits, classes);
+  const taught = { ...lessons, inputs, logits: spreads === null ? lessons.logits : normalise(lessons.logits, spreads) };
   const order = Uint32Array.from({ length: lessons.logits.length / classes }, (_, row) => row);
   const draw = sfc32(options.seed ^ 0x9e37_79b9);
   const losses: number[] = [];
@@ -102,13 +107,44 @@ export async function distil(
     for (let from = 0; from < order.length; from += options.batchRows) {
       const rows = order.subarray(from, from + options.batchRows);
       sum +=
-        learn(layers, gather({ ...lessons, inputs }, rows, sizeOf(extent), classes), classes, options) * rows.length;
+        learn(layers, gather(taught, rows, sizeOf(extent), classes), classes, lessons.areClasses ? options : null) *
+        rows.length;
       adam.step();
     }
     losses.push(sum / order.length);
     await onEpoch(epoch, sum / order.length);
   }
+  if (spreads !== null) undoNormalisation(layers.at(-1) as DenseLayer, spreads);
   return { model: writeStudent(layers, axes, input, output), losses };
+}
+
+/** Mean and standard deviation of each output over the lessons; the deviation of a constant is 1. */
+type Spreads = readonly { readonly mean: number; readonly deviation: number }[];
+
+function spreadsOf(values: Float32Array, outputs: number): Spreads {
+  const rows = values.length / outputs;
+  return Array.from({ length: outputs }, (_, output) => {
+    let [mean, squares] = [0, 0];
+    for (let row = 0; row < rows; row++) mean += values[row * outputs + output]! / rows;
+    for (let row = 0; row < rows; row++) squares += (values[row * outputs + output]! - mean) ** 2 / rows;
+    return { mean, deviation: Math.sqrt(squares) || 1 };
+  });
+}
+
+function normalise(values: Float32Array, spreads: Spreads): Float32Array {
+  return values.map((value, at) => {
+    const { mean, deviation } = spreads[at % spreads.length]!;
+    return (value - mean) / deviation;
+  });
+}
+
+/** Makes the last layer answer in the teacher's numbers. */
+function undoNormalisation({ parameters: [matrix, bias] }: DenseLayer, spreads: Spreads): void {
+  const inputs = matrix.values.length / spreads.length;
+  for (const [output, { mean, deviation }] of spreads.entries()) {
+    for (let input = 0; input < inputs; input++) matrix.values[output * inputs + input]! *= deviation;
+    bias.values[output] = bias.values[output]! * deviation + mean;
+  }
 }
 
 interface Batch {
@@ -117,16 +153,24 @@ interface Batch {
   readonly labels: Int32Array | null;
 }
 
-/** Adds a batch's gradients to the layers' parameters, and returns its loss. */
-function learn(layers: readonly StudentLayer[], batch: Batch, classes: number, weights: DistillationWeights): number {
+/** Adds a batch's gradients to the layers' parameters, and returns its loss; `weights` is null for numbers. */
+function learn(
+  layers: readonly StudentLayer[],
+  batch: Batch,
+  classes: number,
+  weights: DistillationWeights | null,
+): number {
   const answer = runStudent(layers, batch.inputs, batch.logits.length / classes);
-  const { loss, gradient } = distillationLoss(answer, batch.logits, batch.labels, classes, weights);
+  const { loss, gradient } =
+    weights === null
+      ? squaredLoss(answer, batch.logits)
+      : distillationLoss(answer, batch.logits, batch.labels, classes, weights);
   layers.reduceRight((slope, layer) => layer.backward(slope), gradient);
   return loss;
 }
 
 function gather(
-  { inputs, logits, labels }: { inputs: Float64Array; logits: Float32Array; labels: ArrayLike<number> | null },
+  { inputs, logits, labels }: Omit<Lessons, "areClasses" | "inputs"> & { readonly inputs: Float64Array },
   rows: Uint32Array,
   size: number,
   classes: number,
@@ -175,17 +219,17 @@ function signatureOf({ inputs, outputs }: OnnxModel): Signature {
     [input!, output!].every((value) => value.dtype === "float32" && sizes(value).length === value.shape.length - 1) &&
     input!.shape.length >= 2 &&
     input!.shape.length <= 4 &&
-    output!.shape.length === 2;
+    output!.shape.length >= 2;
   if (!fits)
     throw new ProblemError(
       "invalid-model",
       "A teacher has one float32 input [rows, features], [rows, channels, length] or [rows, channels, height, width]" +
-        " and one float32 output [rows, classes].",
+        " and one float32 output [rows, …].",
     );
   const [channels, ...places] = sizes(input!);
   const [width = 1, height = 1] = places.toReversed();
   const extent = { height, width, channels: channels! };
-  return { input: input!, output: output!, extent, axes: places.length, classes: sizes(output!)[0]! };
+  return { input: input!, output: output!, extent, axes: places.length, classes: countElements(sizes(output!)) };
 }
 
 function refuseStep(index: number, message: string): ProblemError {

@@ -40,6 +40,20 @@ export function distillationLoss(
   return { loss, gradient };
 }
 
+/** Mean square of the differences of numbers, and its gradient by the student's. */
+export function squaredLoss(
+  student: Float64Array,
+  teacher: ArrayLike<number>,
+): { loss: number; gradient: Float64Array } {
+  let loss = 0;
+  const gradient = student.map((value, at) => {
+    const difference = value - teacher[at]!;
+    loss += difference ** 2 / student.length;
+    return (2 * difference) / student.length;
+  });
+  return { loss, gradient };
+}
+
 /** Logarithms of a row's softmax, after subtraction of its largest logit. */
 function logSoftmax(logits: ArrayLike<number>, from: number, classes: number, temperature: number): Float64Array {
   const scaled = Float64Array.from({ length: classes }, (_, each) => logits[from + each]! / temperature);

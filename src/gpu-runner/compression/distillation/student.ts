@@ -1,5 +1,5 @@
 import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from "../../../onnx/onnx-model.ts";
-import { floatTensor } from "../../../onnx/tensor-values.ts";
+import { floatTensor, integerTensor } from "../../../onnx/tensor-values.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { sfc32 } from "../../../stats/random/seeded.ts";
 import { makeNode } from "../edit-graph.ts";
@@ -30,7 +30,8 @@ export function writeStudent(
   for (const [index, layer] of layers.entries()) {
     // Names that cannot equal the teacher's.
     const name = `${input.name}/${output.name}/${index}`;
-    const next = index === layers.length - 1 ? output.name : name;
+    const isLast = index === layers.length - 1;
+    const next = isLast && output.shape.length === 2 ? output.name : name;
     if (layer instanceof ConvLayer) {
       const { dims, values } = filtersOf(layer, axes);
       const read = [
@@ -55,6 +56,11 @@ export function writeStudent(
       flat = true;
     } else nodes.push(makeNode("Relu", [value], next));
     value = next;
+  }
+  if (value !== output.name) {
+    const shape = integerTensor(`${output.name}.shape`, [0, ...output.shape.slice(1).map(Number)]);
+    weights.set(shape.name, shape);
+    nodes.push(makeNode("Reshape", [value, shape.name], output.name));
   }
   const head = { irVersion: IR_VERSION, opset: OPSET, domains: new Map<string, number>(), name: "student" };
   return { ...head, nodes, weights, inputs: [input], outputs: [output] };

@@ -76,7 +76,7 @@ async function makeVariant(model: OnnxModel, recipe: Recipe, means: RecipeMeans)
     case "fp16":
       return asMade(toFloat16(model));
     case "int8":
-      if (recipe.activations === "float") return asMade(quantiseWeights(model));
+      if (recipe.activations !== "static") return asMade(quantiseWeights(model, recipe.activations));
       return asMade(quantiseStatic(model, await means.findRanges(model)));
     case "int4":
       return asMade(quantiseInt4(model, recipe));

@@ -36,7 +36,10 @@ interface Teacher {
   readonly rows: readonly number[];
 }
 
-/** First output of a network for every question, and the classes of the rows where the data have one each. */
+/**
+ * First output of a network for every question, and the classes of the rows where the data have one each. A row of at
+ * least two numbers counts as logits of classes, unless the data have another metric than accuracy.
+ */
 export async function collectLessons(
   { file, heldOut, rows }: Teacher,
   source: QuestionSource,
@@ -56,7 +59,9 @@ export async function collectLessons(
   }
   const isOfClasses = heldOut?.metric === "accuracy" && heldOut.target.shape.length === 1;
   const labels = isOfClasses ? takeRows(heldOut.target, rows).values : null;
-  return { inputs: joinFloats(inputs), logits: joinFloats(logits), labels };
+  const { shape } = logits[0]!;
+  const areClasses = isOfClasses || (heldOut === null && shape.length === 2 && shape[1]! > 1);
+  return { inputs: joinFloats(inputs), logits: joinFloats(logits), areClasses, labels };
 }
 
 function joinFloats(tensors: readonly Tensor[]): Float32Array {

@@ -12,6 +12,7 @@ import type { Recipe } from "../../../protocol/models/variant.ts";
 import type { CompressionReport } from "../compression-report.ts";
 import { applyRecipe } from "./apply-recipe.ts";
 import { collectLessons, findRanges, type NetworkOpener } from "./ask-network.ts";
+import { describeComputation } from "./describe-computation.ts";
 import { openJudge } from "./judge-variant.ts";
 import { countSeen, heldOutQuestions, seededQuestions, splitRows } from "./question-source.ts";
 
@@ -28,7 +29,7 @@ export interface CompressRequest {
 /** Output of the call. */
 export interface CompressOutcome
   extends
-    Pick<CompressionResult, "chosenEnergy" | "calibration" | "fidelity">,
+    Pick<CompressionResult, "chosenEnergy" | "calibration" | "computation" | "fidelity">,
     Pick<CompressionReport, "done" | "left"> {
   readonly file: Uint8Array<ArrayBuffer>;
 }
@@ -75,6 +76,7 @@ export async function compress(
     done,
     left,
     fidelity: await judge(variant),
+    computation: await describeComputation(variant),
   };
 }
 

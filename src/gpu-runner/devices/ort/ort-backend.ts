@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { env, InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { readModel } from "../../../onnx/read-model.ts";
 import { withTensorOutputs } from "../../../onnx/tensor-outputs.ts";
+import { writeModel } from "../../../onnx/write-model.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import {
   type DType,
@@ -11,6 +12,7 @@ import {
   typedView,
   unpackStrings,
 } from "../../../protocol/wire/tensor.ts";
+import { computeInWholeNumbers } from "./whole-products.ts";
 
 const OPTIONS: InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
@@ -23,17 +25,21 @@ const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
 
 /** A file as a session of the runtime takes it. */
 export interface SessionFile {
-  /** The path or content as given, or the content with all outputs as tensors, the only ones that reach Node. */
+  /**
+   * The path or content as given; or the content with all outputs as tensors, the only ones that reach Node, or with
+   * products as operators of whole numbers.
+   */
   readonly model: string | Uint8Array;
   readonly options: InferenceSession.SessionOptions;
 }
 
 /**
- * Prepares a file, by its path or content, for a session. Where integers are only the storage format of weights, they
- * become floats once, at loading. By default the runtime optimises for quantised networks, and converts them at every
- * request. A file that cannot be read here stays as it is: the runtime reports its errors.
+ * Prepares a file, by its path or content, for a session. Products that a file leaves to the backend are computed in
+ * whole numbers. Other integers that are only the storage format of weights become floats once, at loading; by default
+ * the runtime optimises for quantised networks, and converts them at every request. A file that cannot be read here
+ * stays as it is: the runtime reports its errors.
  */
-export async function openSessionFile(model: string | Uint8Array): Promise<SessionFile> {
+export async function openSessionFile(model: string | Uint8Array, provider: OrtProvider = "cpu"): Promise<SessionFile> {
   try {
     const file = typeof model === "string" ? await readFile(model) : model;
     const read = readModel(file);
@@ -41,7 +47,9 @@ export async function openSessionFile(model: string | Uint8Array): Promise<Sessi
     const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
     const options = storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
     const changed = withTensorOutputs(file, read);
-    return { model: changed === file ? model : changed, options };
+    if (changed !== file) return { model: changed, options };
+    const whole = computeInWholeNumbers(read, provider);
+    return { model: whole === read ? model : writeModel(whole), options };
   } catch {
     return { model, options: OPTIONS };
   }
@@ -88,7 +96,7 @@ export class OrtBackend {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
-    const file = await openSessionFile(model);
+    const file = await openSessionFile(model, this.#provider);
     const options = {
       ...file.options,
       intraOpNumThreads: threads,

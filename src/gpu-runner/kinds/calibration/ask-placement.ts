@@ -1,6 +1,9 @@
 import { DEFAULT_CONFIGURATION } from "../../../protocol/fleet/serving.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
+import { readModel } from "../../../onnx/read-model.ts";
+import { roundsActivations } from "../../devices/ort/whole-products.ts";
+import { AGREEMENT, ROUNDED_AGREEMENT } from "../../networks/compare-outputs.ts";
 import type { DeviceHost } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { askDevice } from "./calibrate-placement.ts";
@@ -31,6 +34,8 @@ export async function askOneByOne(
 /** Reference for a variant: the CPU provider with one thread, with which all others must agree. */
 export interface ReferenceModel {
   readonly ask: (tensors: readonly Tensor[]) => Promise<Tensor[]>;
+  /** Largest error of a device that agrees. */
+  readonly agreement: number;
   /** Releases the model, which may go on serving requests. */
   readonly close: () => Promise<void>;
 }
@@ -38,10 +43,11 @@ export interface ReferenceModel {
 export async function openReference(
   model: PlacedModel,
   variant: string,
-  { fleet, models, signal }: Pick<WorkloadContext, "fleet" | "models" | "signal">,
+  { fleet, models, residency, signal }: Pick<WorkloadContext, "fleet" | "models" | "residency" | "signal">,
 ): Promise<ReferenceModel> {
   const { host } = fleet.cpu;
   signal.throwIfAborted();
+  const agreement = await findAgreement(model, variant, residency);
   await models.tryApart(model, variant, host, DEFAULT_CONFIGURATION, signal);
   const { modelKey, release } = await models.borrow(model, variant, host, DEFAULT_CONFIGURATION);
   return {
@@ -49,6 +55,22 @@ export async function openReference(
       signal.throwIfAborted();
       return askDevice(host, modelKey, tensors);
     },
+    agreement,
     close: release,
   };
+}
+
+/** Largest error at which a backend's answers for a variant count as the CPU provider's. */
+export async function findAgreement(
+  { variants }: PlacedModel,
+  variant: string,
+  residency: WorkloadContext["residency"],
+): Promise<number> {
+  const file = await residency.read(variants.find(({ name }) => name === variant)!.digest);
+  try {
+    return roundsActivations(readModel(file)) ? ROUNDED_AGREEMENT : AGREEMENT;
+  } catch {
+    // The backends report what they cannot read.
+    return AGREEMENT;
+  }
 }

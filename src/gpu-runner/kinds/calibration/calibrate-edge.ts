@@ -6,14 +6,14 @@ import { FIRST_VARIANT } from "../../../protocol/models/model.ts";
 import { createSeededInputs } from "../../../protocol/models/model-inputs.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { summarise } from "../../../stats/distribution/distribution.ts";
-import { AGREEMENT, maxRelativeError, measureFidelity } from "../../networks/compare-outputs.ts";
+import { AGREEMENT, maxRelativeError, measureFidelity, ROUNDED_AGREEMENT } from "../../networks/compare-outputs.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
 import { openReference, type ReferenceModel } from "./ask-placement.ts";
 
 const COMPARED_INPUTS = 32;
-/** Largest error allowed: float32 differs by the order of sums, bytes by about 1/127 each. */
-const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": 0.1 };
+/** Largest error allowed. */
+const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": ROUNDED_AGREEMENT };
 /** Rows of one request; where the first axis is fixed, the network's own number of rows. */
 const SWEEP = [1, 8, LIMITS.edgeRows] as const;
 /** Most samples of one time; a calibration of fewer iterations has as few here. */
@@ -24,7 +24,10 @@ const MEASURED_MS = 10;
 /** The edge's machine is unknown and may differ for every request. */
 const FINGERPRINT = { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "edge" };
 
-type Context = Pick<WorkloadContext, "fleet" | "models" | "edgeProbe" | "otherJobs" | "signal" | "onProgress">;
+type Context = Pick<
+  WorkloadContext,
+  "fleet" | "models" | "residency" | "edgeProbe" | "otherJobs" | "signal" | "onProgress"
+>;
 
 export interface EdgeEffort {
   /** Median echo on the open socket. */

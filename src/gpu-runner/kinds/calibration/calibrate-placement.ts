@@ -38,7 +38,7 @@ export interface Place {
 }
 
 /** Seeded inputs of one row each, with the CPU provider's outputs; `ask` computes more with the variant's file. */
-export interface Reference extends Pick<ReferenceModel, "ask"> {
+export interface Reference extends Pick<ReferenceModel, "agreement" | "ask"> {
   readonly inputs: readonly Tensor[][];
   /** Outputs of the version's own file. */
   readonly originals: readonly Tensor[][];
@@ -92,20 +92,21 @@ async function calibrateLoaded(
 ): Promise<CalibratedPlacement> {
   const { device, backend, model, variant, configuration } = place;
   const { host } = device;
+  const { agreement } = reference;
   const measure = (inputs: readonly Tensor[][], expected: readonly Tensor[][]) =>
-    measureSize({ place, borrowed, inputs, expected, ask: reference.ask }, limits, context);
+    measureSize({ place, borrowed, inputs, expected, ask: reference.ask, agreement }, limits, context);
   const environment = describeEnvironment(host.device, context.otherJobs);
   const own = await measure(reference.inputs, reference.answers);
   let { error } = own;
   // Shader compilers may assume that there is no NaN; our own kernels promise that it spreads.
-  if (backend === "wgsl" && error <= AGREEMENT) {
+  if (backend === "wgsl" && error <= agreement) {
     for (const tensors of createExtremeInputs(model.inputs, EXTREME_SEED)) {
       const found = await askDevice(host, borrowed.modelKey, tensors);
       error = Math.max(error, extremeError(await reference.ask(tensors), found));
     }
   }
   const sizes: SizeSweep[] = [];
-  for (let size = 1; size < countSizes(model.inputs) && error <= AGREEMENT; size++) {
+  for (let size = 1; size < countSizes(model.inputs) && error <= agreement; size++) {
     const inputs = Array.from({ length: COMPARED_AT_SIZE }, (_, seed) =>
       createSeededInputs(model.inputs, seed + 1, size),
     );
@@ -115,7 +116,7 @@ async function calibrateLoaded(
     sizes.push({ elements: countMeasuredElements(model.inputs, size), sweep: further.sweep });
     error = Math.max(error, further.error);
   }
-  const agrees = error <= AGREEMENT;
+  const agrees = error <= agreement;
   return {
     deviceKey: host.device.key,
     variant,
@@ -133,7 +134,7 @@ async function calibrateLoaded(
 }
 
 /** What one size of a placement is measured with: inputs of one row each, and the outputs that it must have. */
-interface SizeWork extends Pick<Reference, "ask"> {
+interface SizeWork extends Pick<Reference, "agreement" | "ask"> {
   readonly place: Place;
   readonly borrowed: BorrowedModel;
   readonly inputs: readonly Tensor[][];
@@ -150,7 +151,7 @@ interface MeasuredSize {
 
 /** Compares a placement's outputs at one size of its inputs, then sweeps its batches there. */
 async function measureSize(
-  { place, borrowed, inputs, expected, ask }: SizeWork,
+  { place, borrowed, inputs, expected, ask, agreement }: SizeWork,
   limits: Limits,
   { signal, onProgress }: WorkloadContext,
 ): Promise<MeasuredSize> {
@@ -171,12 +172,12 @@ async function measureSize(
     // Outputs that change in a batch forbid sharing one.
     if (maxRelativeError(joinTensors(cycle(expected, rows)), wanted) > AGREEMENT) return false;
     error = Math.max(error, maxRelativeError(wanted, await askDevice(device.host, modelKey, batchOf(rows))));
-    return error <= AGREEMENT;
+    return error <= agreement;
   };
   const served = { modelVersionId: model.modelVersionId, variant, threads, maxRows, budgetMs: limits.timeoutMs };
   const sweep = await sweepBatches({
     ...limits,
-    maxRows: error <= AGREEMENT && hasRows(model) ? Math.min(limits.maxRows, maxRows ?? limits.maxRows) : 1,
+    maxRows: error <= agreement && hasRows(model) ? Math.min(limits.maxRows, maxRows ?? limits.maxRows) : 1,
     isSound: async (rows) => (await orProblem(isSound(rows), signal)) === true,
     // No cap on requests in flight: a measurement takes its turn behind the requests that are served.
     serve: (rows) => timeService(device, served, batchOf(rows), limits, signal),

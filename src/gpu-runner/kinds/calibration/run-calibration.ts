@@ -174,9 +174,9 @@ async function askOriginal(
 }
 
 /** The CPU provider's outputs for a variant's file, on the same inputs. */
-async function askVariant({ variant, original }: VariantWork, { ask }: ReferenceModel): Promise<Reference> {
-  if (variant === FIRST_VARIANT) return { ...original, answers: original.originals, ask };
+async function askVariant({ variant, original }: VariantWork, { ask, agreement }: ReferenceModel): Promise<Reference> {
+  if (variant === FIRST_VARIANT) return { ...original, answers: original.originals, agreement, ask };
   const answers: Tensor[][] = [];
   for (const tensors of original.inputs) answers.push(await ask(tensors));
-  return { ...original, answers, ask };
+  return { ...original, answers, agreement, ask };
 }

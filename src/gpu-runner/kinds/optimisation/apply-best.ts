@@ -86,13 +86,18 @@ async function calibrate(
     const inputs = createComparedInputs(model);
     const answersOf = (name: string) => askOneByOne(model, name, fleet.cpu.host, inputs, context);
     // The reference answers batches as well.
-    const { ask, close } = await openReference(model, variant, context);
+    const { ask, agreement, close } = await openReference(model, variant, context);
     try {
       const originals = await answersOf(FIRST_VARIANT);
       const answers = variant === FIRST_VARIANT ? originals : await answersOf(variant);
       const limits = { ...CALIBRATION, maxRows: Math.max(CALIBRATION.rows, configuration.maxRows ?? 1) };
       const place = { device: fleet.find(deviceKey), backend, model, variant, configuration };
-      const calibrated = await calibratePlacement(place, { inputs, originals, answers, ask }, limits, context);
+      const calibrated = await calibratePlacement(
+        place,
+        { inputs, originals, answers, agreement, ask },
+        limits,
+        context,
+      );
       return { ...calibrated, linkMs: summarise(await probe.measureMs(ECHOES, signal)) };
     } finally {
       await close();

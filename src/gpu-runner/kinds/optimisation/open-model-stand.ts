@@ -20,7 +20,7 @@ export type ModelSearch = Pick<
   "space" | "objective" | "targets" | "standing" | "fidelities" | "seed"
 >;
 
-type ModelContext = Pick<WorkloadContext, "fleet" | "models" | "signal">;
+type ModelContext = Pick<WorkloadContext, "fleet" | "models" | "residency" | "signal">;
 
 /** Share of a measurement spent before it, in which the queue learns the durations of batches. */
 const WARM_UP_SHARE = 1 / 4;
@@ -96,13 +96,13 @@ interface Trial {
 
 async function loadCandidate(
   { candidate, configuration, model, seed, trialMs, clock }: Trial,
-  { fleet, models, signal }: ModelContext,
+  { fleet, models, residency, signal }: ModelContext,
 ): Promise<ClosedLoopRun> {
   const { deviceKey, variant, concurrency } = candidate;
   const place = { device: fleet.find(deviceKey), model, variant, configuration };
   // Without a limit of rows, there is no batch size to compare beforehand.
   const largestQuery = configuration.maxRows ?? 1;
-  const quiet = { fleet, models, signal, onProgress: () => {} };
+  const quiet = { fleet, models, residency, signal, onProgress: () => {} };
   const opened = await openModelSystem(place, { seed, largestQuery }, quiet);
   try {
     const system = opened.within(LIMITS.maxBudgetMs);

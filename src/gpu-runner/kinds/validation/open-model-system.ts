@@ -6,8 +6,8 @@ import type { ServingConfiguration } from "../../../protocol/fleet/serving.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import type { FleetDevice } from "../../serving/device-fleet.ts";
 import { joinTensors } from "../../serving/queue/join-tensors.ts";
-import { askOneByOne } from "../calibration/ask-placement.ts";
-import { AGREEMENT, maxRelativeError } from "../../networks/compare-outputs.ts";
+import { askOneByOne, findAgreement } from "../calibration/ask-placement.ts";
+import { maxRelativeError } from "../../networks/compare-outputs.ts";
 import { sweepBatches } from "../calibration/sweep-batches.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { createGate, type QueryWishes, type SystemUnderTest } from "./system-under-test.ts";
@@ -40,7 +40,7 @@ export interface ModelSystem {
   close(): Promise<void>;
 }
 
-type Context = Pick<WorkloadContext, "fleet" | "models" | "signal" | "onProgress">;
+type Context = Pick<WorkloadContext, "residency" | "fleet" | "models" | "signal" | "onProgress">;
 type Ask = (tensors: readonly Tensor[], wishes?: { budgetMs: number; confidence: number }) => Promise<Tensor[]>;
 
 /** Answers compared before anything is timed. */
@@ -68,13 +68,14 @@ export async function openModelSystem(
     const underWay = new Set<string>();
     const ask = askQueue(place, joins, underWay, signal);
     const expected = await askOneByOne(model, variant, context.fleet.cpu.host, inputs.first(COMPARED), context);
-    await compare(place, inputs, expected, 1, ask);
+    const agreement = await findAgreement(model, variant, context.residency);
+    await compare(place, inputs, expected, 1, agreement, ask);
     const most = joins ? Math.min(largestQuery, LIMITS.batchRows, inputs.rowsWithin(LIMITS.batchBytes)) : 1;
     const rows =
       configuration.maxRows === null
         ? await findRows(most, inputs, ask, signal)
         : Math.min(configuration.maxRows, most);
-    if (rows > 1) await compare(place, inputs, expected, rows, ask);
+    if (rows > 1) await compare(place, inputs, expected, rows, agreement, ask);
     return {
       inputs,
       rows,
@@ -124,6 +125,7 @@ async function compare(
   inputs: SeededRows,
   expected: readonly Tensor[][],
   rows: number,
+  agreement: number,
   ask: Ask,
 ): Promise<void> {
   const asked = inputs.first(expected.length);
@@ -134,11 +136,11 @@ async function compare(
       rows === 1 ? all[first]! : joinTensors(places.map((each) => all[each]!));
     error = Math.max(error, maxRelativeError(join(expected), await ask(join(asked))));
   }
-  if (error <= AGREEMENT) return;
+  if (error <= agreement) return;
   const where = `${variant} on ${device.host.device.key}, asked with ${rows} ${rows === 1 ? "row" : "rows"}`;
   throw new ProblemError(
     "backend-failed",
-    `The answers of ${where}, are not those of the CPU provider: they differ by ${error.toPrecision(2)} of the largest, more than ${AGREEMENT}.`,
+    `The answers of ${where}, are not those of the CPU provider: they differ by ${error.toPrecision(2)} of the largest, more than ${agreement}.`,
   );
 }
 

@@ -3,7 +3,12 @@ import {
   describeOipModel,
   type OipSubject,
 } from "../../../protocol/inference/describe-oip-model.ts";
-import { OIP_DIRECT_EXTENSIONS, OIP_HEADER_LENGTH, type OipStats } from "../../../protocol/inference/oip.ts";
+import {
+  latencyParameters,
+  OIP_DIRECT_EXTENSIONS,
+  OIP_HEADER_LENGTH,
+  type OipStats,
+} from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
 import type { TicketGrant } from "../../../protocol/inference/ticket.ts";
 import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
@@ -102,7 +107,9 @@ export async function inferOip(
   const pointers = { budget: "#/parameters", of: pointInto(tensors) };
   const work = checkWork(grant, inputs, { tensors, budgetMs: budgetMs ?? grant.budgetMs }, pointers);
   const answer = await serveDirect(parts, request, work, startMs);
-  const head = { model_name: name, model_version: String(version), parameters: { total_ms: answer.totalMs } };
+  const { times, totalMs } = answer;
+  const parameters = latencyParameters({ ...times, totalMs });
+  const head = { model_name: name, model_version: String(version), parameters };
   return writeOipReply(asked, head, answer.tensors, acceptedEncoding(header("accept-encoding")));
 }
 

@@ -7,6 +7,7 @@ it.each([
   [{ method: "fp16" }, "fp16"],
   [{ method: "int8" }, "int8"],
   [{ method: "int8", activations: "static" }, "int8-static"],
+  [{ method: "int8", activations: "dynamic" }, "int8-dynamic"],
   [{ method: "int4" }, "int4-g32"],
   [{ method: "int4", blockSize: 128 }, "int4-g128"],
   [{ method: "low-rank", energy: 0.9 }, "low-rank-90"],

@@ -153,8 +153,10 @@ describe("weights of a file", () => {
     const x = new Map([["x", { dims: [6, 2, 5], data: [...drawValues(60, 8)] }]]);
     const output = model.outputs[0]!.name;
     const [one, other] = [await answerNetwork(made, x), await answerNetwork({ ...model, weights: rounded }, x)];
+    // The Gemm of int4 rounds its activations to 8 bits, too.
+    const digits = high === 7 ? 2 : 5;
     for (const [at, value] of one.get(output)!.data.entries())
-      expect(value).toBeCloseTo(other.get(output)!.data[at]!, 5);
+      expect(value).toBeCloseTo(other.get(output)!.data[at]!, digits);
   });
 });
 

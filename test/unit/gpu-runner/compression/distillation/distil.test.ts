@@ -8,6 +8,8 @@ import {
   writeStudent,
 } from "../../../../../src/gpu-runner/compression/distillation/student.ts";
 import type { OnnxModel, OnnxValue } from "../../../../../src/onnx/onnx-model.ts";
+import { makeNode } from "../../../../../src/gpu-runner/compression/edit-graph.ts";
+import { floatTensor, integerTensor } from "../../../../../src/onnx/tensor-values.ts";
 import { answerNetwork } from "../answer-network.ts";
 import { drawValues, oddNetwork, recurrentNetwork } from "../small-networks.ts";
 
@@ -103,7 +105,12 @@ describe("distil", () => {
   async function lessonsOf(model: OnnxModel, rows: number, seed: number) {
     const inputs = drawValues(rows * 7, seed);
     const answer = await answerNetwork(model, new Map([["x", { dims: [rows, 7], data: [...inputs] }]]));
-    return { inputs, logits: Float32Array.from(answer.get(model.outputs[0]!.name)!.data), labels: null };
+    return {
+      inputs,
+      logits: Float32Array.from(answer.get(model.outputs[0]!.name)!.data),
+      areClasses: true,
+      labels: null,
+    };
   }
 
   function classesOf(logits: ArrayLike<number>): number[] {
@@ -129,6 +136,48 @@ describe("distil", () => {
       (each, row) => each === theirs[row],
     ).length;
     expect(luck / 200).toBeLessThan(0.6);
+  });
+
+  it("teaches numbers of any size, in the teacher's shape", async () => {
+    const given = oddNetwork();
+    // One output hundreds of times as large as the others, far from zero, and in two axes.
+    const [name, scale] = [given.outputs[0]!.name, Float32Array.of(1, 1, 1, 400, 1)];
+    const constants = [
+      floatTensor("scale", [5], scale),
+      floatTensor("shift", [5], Float32Array.of(0, 0, 0, 9_000, 0)),
+      integerTensor("wide", [0, 5, 1]),
+    ];
+    const renamed = given.nodes.map((node) => ({
+      ...node,
+      inputs: node.inputs.map((each) => (each === name ? "narrow" : each)),
+      outputs: node.outputs.map((each) => (each === name ? "narrow" : each)),
+    }));
+    const teacher: OnnxModel = {
+      ...given,
+      weights: new Map([...given.weights, ...constants.map((tensor) => [tensor.name, tensor] as const)]),
+      nodes: [
+        ...renamed,
+        makeNode("Mul", ["narrow", "scale"], "scaled"),
+        makeNode("Add", ["scaled", "shift"], "shifted"),
+        makeNode("Reshape", ["shifted", "wide"], name),
+      ],
+      outputs: [{ ...given.outputs[0]!, shape: ["rows", 5, 1] }],
+    };
+    const lessons = { ...(await lessonsOf(teacher, 512, 1)), areClasses: false };
+    const { model } = await distil(teacher, lessons, options);
+    expect(model.outputs).toEqual(teacher.outputs);
+    const unseen = await lessonsOf(teacher, 200, 2);
+    const learned = await answerNetwork(model, new Map([["x", { dims: [200, 7], data: [...unseen.inputs] }]]));
+    const answer = learned.get(name)!;
+    expect(answer.dims).toEqual([200, 5, 1]);
+    for (let output = 0; output < 5; output++) {
+      const wanted = Array.from({ length: 200 }, (_, row) => unseen.logits[row * 5 + output]!);
+      const mean = wanted.reduce((sum, each) => sum + each, 0) / 200;
+      const variance = wanted.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+      const missed = wanted.reduce((sum, each, row) => sum + (each - answer.data[row * 5 + output]!) ** 2, 0);
+      // One output of the teacher is constant.
+      expect(missed).toBeLessThan(0.2 * variance + 0.05);
+    }
   });
 
   it("gives the same student again, and reports each epoch", async () => {
@@ -166,7 +215,7 @@ describe("distil", () => {
 
   it("refuses pools that are larger than what they pool, and a dense layer before others", async () => {
     const wide = { ...oddNetwork(), inputs: [value("x", [1, 7])] };
-    const lessons = { inputs: drawValues(14, 1), logits: drawValues(10, 2), labels: null };
+    const lessons = { inputs: drawValues(14, 1), logits: drawValues(10, 2), areClasses: true, labels: null };
     const refused = (recipe: RecipeLayer[]) =>
       expect(distil(wide, lessons, { ...options, recipe })).rejects.toMatchObject({
         problem: { code: "invalid-request" },
@@ -180,7 +229,7 @@ describe("distil", () => {
 
   it("refuses a teacher whose rows are not its input's first axis alone", async () => {
     const teacher = { ...recurrentNetwork(), outputs: [value("y", [2, 2])] };
-    const lessons = { inputs: new Float32Array(), logits: new Float32Array(), labels: null };
+    const lessons = { inputs: new Float32Array(), logits: new Float32Array(), areClasses: true, labels: null };
     await expect(distil(teacher, lessons, options)).rejects.toMatchObject({ problem: { code: "invalid-model" } });
   });
 });

@@ -63,6 +63,7 @@ async function open({
   const context = {
     fleet: { cpu: cpu.device } as never,
     models,
+    residency: { read: async () => new Uint8Array() } as never,
     signal: new AbortController().signal,
     onProgress: () => {},
   };
