@@ -1,51 +1,81 @@
+import type { Tiling } from "../../../kernels/network/tiled-operators.ts";
 import { readModel } from "../../onnx/read-model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
+import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
 import { NetworkProgram } from "./network-program.ts";
 import { Network } from "./network.ts";
 import { type NetworkPlan, planNetwork } from "./plan-network.ts";
 import type { Layout } from "./schedule-operators.ts";
 
-/** Candidates: all in one dispatch; large operators spread over workgroups; everything spread. */
-const SPREADS = [Number.POSITIVE_INFINITY, 30_000, 0];
+/** Work from which an operator is spread over workgroups: large ones; none, so that one dispatch has all; every one. */
+const SPREADS = [30_000, Number.MAX_SAFE_INTEGER, 0];
 const LANES = [64, 256];
 /**
  * An emulated device computes four lanes at a time and compiles slowly; with more lanes, barriers switch between groups
  * of four.
  */
 const SOFTWARE_LANES = [4];
+const TILINGS: readonly Tiling[] = ["in-registers", "in-workgroup-memory"];
+/** Workgroup memory and barriers never pay where one core is a whole workgroup. */
+const SOFTWARE_TILINGS: readonly Tiling[] = ["in-registers"];
 const RUNS = 4;
+/** From here on, a run is long against the noise of a machine, so one is enough. */
+const LONG_MS = 100;
+/** A candidate that takes so many times as long as the best one is not run again. */
+const HOPELESS = 3;
+/** Time after which no further candidate is compiled: a load has to end within the limit of one run. */
+const BUDGET_MS = 10_000;
 
-/** Times each layout with one row and returns the fastest: devices differ too much for a fixed choice. */
-async function chooseLayout(network: Network, { limits, adapterInfo }: GPUDevice): Promise<Layout> {
+/** All layouts of a network on a device, those that pay most often first. */
+function listLayouts(network: Network, { limits, adapterInfo }: GPUDevice): Layout[] {
   const isSoftware = isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
   const lanes = (isSoftware ? SOFTWARE_LANES : LANES).filter(
     (each) => each <= limits.maxComputeInvocationsPerWorkgroup,
   );
-  const layouts = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom })));
-  const tried: { readonly layout: Layout; readonly ms: number }[] = [];
-  const seen = new Set<string>();
-  for (const layout of layouts) {
-    await network.spread(layout);
-    const key = `${layout.lanes} ${network.shape}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    tried.push({ layout, ms: await timeRuns(network) });
-  }
-  return tried.reduce((best, each) => (each.ms < best.ms ? each : best)).layout;
+  const together = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom, tiling: null })));
+  const tilings = network.hasTiles ? (isSoftware ? SOFTWARE_TILINGS : TILINGS) : [];
+  const tiled = tilings.flatMap((tiling) => together.map((layout) => ({ ...layout, tiling })));
+  return [...together.slice(0, 1), ...tiled, ...together.slice(1)];
 }
 
-/** Milliseconds of the fastest of several runs. The first run warms the device up and is not counted. */
-async function timeRuns(network: Network): Promise<number> {
-  const inputs = network.zeros(1);
-  await network.run(inputs);
+/**
+ * Runs each layout with one row and returns the fastest, since devices differ too much for a fixed choice. One whose
+ * outputs differ from those of the first, in which the one program computes everything, is left out.
+ */
+async function chooseLayout(network: Network, device: GPUDevice): Promise<Layout> {
+  const [first, ...others] = listLayouts(network, device);
+  const inputs = network.examples(1);
+  const startedAt = performance.now();
+  await network.spread(first!);
+  const { tensors: wanted } = await network.run(inputs);
+  let best = { layout: first!, ms: await timeRuns(network, inputs, Number.POSITIVE_INFINITY) };
+  const seen = new Set([`${first!.lanes} null ${network.shape}`]);
+  for (const layout of others) {
+    if (performance.now() - startedAt > BUDGET_MS) break;
+    await network.spread(layout);
+    const key = `${layout.lanes} ${layout.tiling} ${network.shape}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const { tensors } = await network.run(inputs);
+    if (maxRelativeError(wanted, tensors) > AGREEMENT) continue;
+    const ms = await timeRuns(network, inputs, best.ms);
+    if (ms < best.ms) best = { layout, ms };
+  }
+  return best.layout;
+}
+
+/** Milliseconds of the fastest of several runs, or of one that is long or far from the best. */
+async function timeRuns(network: Network, inputs: readonly Tensor[], bestMs: number): Promise<number> {
   let fastest = Number.POSITIVE_INFINITY;
   for (let run = 0; run < RUNS; run++) {
     const startedAt = performance.now();
     await network.run(inputs);
     fastest = Math.min(fastest, performance.now() - startedAt);
+    if (fastest > LONG_MS || fastest > HOPELESS * bestMs) break;
   }
   return fastest;
 }

@@ -1,5 +1,6 @@
 import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { type Window, windowsOf } from "../../../onnx/shape-rule.ts";
+import { isHeavy } from "../tile-operators.ts";
 import type { OpNumbers } from "./network-op.ts";
 import type { Lowering } from "./lowering.ts";
 import { emitWalk } from "./lower-movement.ts";
@@ -156,6 +157,9 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
   };
   const matrix = { outputs: groups * padded, inputs: channels * taps, at };
   const placed = lowering.weights.putMatrix(weights, matrix, "outputs");
+  const isTiled = groups === 1 && which === 0 && placed.weightType === 0 && isHeavy(work, pixels);
+  // Tiles multiply zeros with what follows the last channel, which must be numbers.
+  if (isTiled) lowering.weights.putFloats(new Float32Array(4 * taps * (-channels & 3)));
   const offset =
     bias === undefined
       ? -1
@@ -164,7 +168,9 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
         );
   const items = ((groups * padded) / 8) * Math.ceil(pixels / 8);
   const numbers = { ...geometry, ...placed, which, bias: offset, filters, channels, items };
-  lowering.emit(node, { kind: "convolve", numbers, input, work }, output);
+  const words = Math.ceil(channels / 4) * 4 * geometry["height"]! * geometry["width"]!;
+  const turned = isTiled ? { turned: { region: { words }, offset: 0 } } : {};
+  lowering.emit(node, { kind: "convolve", numbers, input, work, ...turned }, output);
 }
 
 /** Sizes of images and windows; a series is an image of height 1. */
