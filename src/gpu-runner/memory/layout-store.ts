@@ -32,10 +32,9 @@ export class LayoutStore {
   /** Reads `layouts.json`; without it, or where it is damaged, nothing is known. */
   static async open(dataDir: string, logger: Pick<Logger, "warn">): Promise<LayoutStore> {
     const path = join(dataDir, "layouts.json");
-    const known = await readFile(path, "utf8").then(
-      (text) => StoredLayouts.parse(JSON.parse(text)),
-      () => ({}),
-    );
+    const known = await readFile(path, "utf8")
+      .then((text) => StoredLayouts.parse(JSON.parse(text)))
+      .catch(() => ({}));
     return new LayoutStore(path, logger, new Map(Object.entries(known)));
   }
 

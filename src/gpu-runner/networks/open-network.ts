@@ -27,11 +27,11 @@ const RUNS = 4;
 const LONG_MS = 100;
 /** A candidate that takes so many times as long as the best one is not run again. */
 const HOPELESS = 3;
-/** Time after which no further candidate is compiled: a load has to end within the limit of one run. */
+/** Time after which no further candidate is tried: a load has to end within the limit of one run. */
 const BUDGET_MS = 10_000;
 
-/** All layouts of a network on a device, those that pay most often first. */
-function listLayouts(network: Network, { limits, adapterInfo }: GPUDevice): Layout[] {
+/** Layouts in which the one program computes everything, and those with the catalogue's tiles. */
+function listLayouts(network: Network, { limits, adapterInfo }: GPUDevice): { together: Layout[]; tiled: Layout[] } {
   const isSoftware = isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
   const lanes = (isSoftware ? SOFTWARE_LANES : LANES).filter(
     (each) => each <= limits.maxComputeInvocationsPerWorkgroup,
@@ -39,7 +39,7 @@ function listLayouts(network: Network, { limits, adapterInfo }: GPUDevice): Layo
   const together = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom, tiling: null })));
   const tilings = network.hasTiles ? (isSoftware ? SOFTWARE_TILINGS : TILINGS) : [];
   const tiled = tilings.flatMap((tiling) => together.map((layout) => ({ ...layout, tiling })));
-  return [...together.slice(0, 1), ...tiled, ...together.slice(1)];
+  return { together, tiled };
 }
 
 /**
@@ -47,14 +47,16 @@ function listLayouts(network: Network, { limits, adapterInfo }: GPUDevice): Layo
  * outputs differ from those of the first, in which the one program computes everything, is left out.
  */
 async function chooseLayout(network: Network, device: GPUDevice): Promise<Layout> {
-  const [first, ...others] = listLayouts(network, device);
+  const { together, tiled } = listLayouts(network, device);
+  const [first, ...others] = together;
   const inputs = network.examples(1);
-  const startedAt = performance.now();
   await network.spread(first!);
   const { tensors: wanted } = await network.run(inputs);
   let best = { layout: first!, ms: await timeRuns(network, inputs, Number.POSITIVE_INFINITY) };
   const seen = new Set([`${first!.lanes} null ${network.shape}`]);
-  for (const layout of others) {
+  const startedAt = performance.now();
+  // Tiles compile slowly and gain most where a run is long.
+  for (const layout of best.ms > LONG_MS ? [...tiled, ...others] : [...others, ...tiled]) {
     if (performance.now() - startedAt > BUDGET_MS) break;
     await network.spread(layout);
     const key = `${layout.lanes} ${layout.tiling} ${network.shape}`;
