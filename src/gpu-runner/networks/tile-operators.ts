@@ -15,8 +15,11 @@ export interface Tile {
   readonly turn?: OpNumbers;
 }
 
-/** Multiplications from which a dispatch of its own may pay. */
-const HEAVY = 500_000;
+/**
+ * Multiplications from which a program of its own may pay. A software device compiles it for a second or more, and gains
+ * less than a millisecond below this.
+ */
+const HEAVY = 2_000_000;
 /** Rows of the smallest tile. */
 const TILE_ROWS = 8;
 

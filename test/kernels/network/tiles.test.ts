@@ -32,8 +32,8 @@ describe("the catalogue's tiles give the answers of the CPU provider", { timeout
           node("Add", ["p", "r"], ["y"]),
         ],
         {
-          x: [37, 132],
-          y: [37, filters],
+          x: [129, 132],
+          y: [129, filters],
           tensors: [weights("w", [132, filters]), weights("b", [filters], 2), weights("o", [filters, filters], 3)],
         },
       ),
@@ -57,11 +57,11 @@ describe("the catalogue's tiles give the answers of the CPU provider", { timeout
           node("Reshape", ["t", "flat"], ["y"]),
         ],
         {
-          x: [100, 64],
-          y: [100, 64],
+          x: [204, 64],
+          y: [204, 64],
           tensors: [
-            integerTensor("heads", [0, 100, 2, 32]),
-            integerTensor("flat", [0, 100, 64]),
+            integerTensor("heads", [0, 204, 2, 32]),
+            integerTensor("flat", [0, 204, 64]),
             floatTensor("scale", [], Float32Array.of(0.2)),
           ],
         },
@@ -70,9 +70,9 @@ describe("the catalogue's tiles give the answers of the CPU provider", { timeout
     ));
 
   it.each([
-    { x: [8, 33, 31], w: [21, 8, 3, 3], y: [21, 33, 31], attributes: { pads: [2, 2, 2, 2], dilations: [2, 2] } },
-    { x: [7, 41, 40], w: [24, 7, 5, 4], y: [24, 20, 20], attributes: { pads: [1, 1, 2, 2], strides: [2, 2] } },
-    { x: [6, 900], w: [18, 6, 9], y: [18, 900], attributes: { pads: [4, 4] } },
+    { x: [8, 33, 31], w: [45, 8, 3, 3], y: [45, 33, 31], attributes: { pads: [2, 2, 2, 2], dilations: [2, 2] } },
+    { x: [7, 41, 40], w: [46, 7, 5, 4], y: [46, 20, 20], attributes: { pads: [1, 1, 2, 2], strides: [2, 2] } },
+    { x: [6, 900], w: [45, 6, 9], y: [45, 900], attributes: { pads: [4, 4] } },
   ])("for a convolution of $x by $w", ({ x, w, y, attributes }) =>
     expectTiled(
       network(
