@@ -6,7 +6,7 @@ import { changePlacementRule } from "../fleet/placement-rules.ts";
 import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { readOctets } from "../http/read-body.ts";
-import { noteModelAdded } from "../inference/snapshot.ts";
+import { forgetSnapshot } from "../inference/snapshot.ts";
 import { reportModel } from "../models/describe-model.ts";
 import { storeModel, storeVariant, storeVersionData } from "../models/store-model.ts";
 import { countOldFile, mustFindModel } from "../models/stored-model.ts";
@@ -21,7 +21,7 @@ export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
     const bytes = await readOctets(c.req.raw, LIMITS.modelBytes);
     const { model, version, created } = await storeModel(env, query.name, bytes, query);
-    if (created) noteModelAdded();
+    if (created) forgetSnapshot();
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
 
