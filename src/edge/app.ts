@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../protocol/endpoints.ts";
-import { createProblem, type Problem, toProblem } from "../protocol/wire/problem.ts";
+import { createProblem, headersOf, toProblem } from "../protocol/wire/problem.ts";
 import { bindComparisons, bindHistory, bindHistoryQueries } from "./routes/history.ts";
 import { bindAgents } from "./routes/agents.ts";
 import { bindArchives } from "./routes/archives.ts";
@@ -25,7 +25,7 @@ import { bindProfiles } from "./routes/profiles.ts";
 import { bindReports, bindRuns } from "./routes/runs.ts";
 import { bindRequirements } from "./routes/requirements.ts";
 import { bindRunners } from "./routes/runners.ts";
-import { oipErrorResponse, problemResponse } from "./http/problems.ts";
+import { refuse } from "./http/problems.ts";
 import { bindTransfers } from "./routes/transfers.ts";
 import { bindTunings } from "./routes/tunings.ts";
 import type { AppEnv } from "./http/bind.ts";
@@ -89,7 +89,7 @@ export function createApp(): Hono<AppEnv> {
       console.error(
         JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }),
       );
-    return refuse(problem, c.req.path);
+    return refuse(problem, c.req.path, headersOf(error));
   });
   app.notFound(async (c) => {
     await discardBody(c.req.raw);
@@ -98,14 +98,9 @@ export function createApp(): Hono<AppEnv> {
       const detail = `${c.req.path} takes ${methods.join(", ")}.`;
       return refuse(createProblem("method-not-allowed", detail), c.req.path, { allow: methods.join(", ") });
     }
-    return refuse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path);
+    return refuse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path, {});
   });
   return app;
-}
-
-/** Under `/v2` errors have the shape of the Open Inference Protocol, everywhere else that of RFC 9457. */
-function refuse(problem: Problem, path: string, headers: Record<string, string> = {}): Response {
-  return path.startsWith("/v2") ? oipErrorResponse(problem, headers) : problemResponse(problem, path, headers);
 }
 
 const pageHeaders = secureHeaders({

@@ -6,13 +6,25 @@ import type { ProblemCode } from "./wire/problem.ts";
 export type Access = Scope | "runner" | "public";
 
 /**
- * Content of a successful reply: JSON of a schema (`alsoAs` names its other formats), a stream or file of a media type,
- * or nothing (a socket).
+ * Content of a successful reply: JSON of a schema (`alsoAs` names its other formats), a stream or file of a media type
+ * (`alsoAs` names others), or nothing (a socket).
  */
 export type ReplyKind<Reply> =
-  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType<Reply>; readonly alsoAs?: readonly string[] }
-  | { readonly status: 200; readonly mediaType: string }
-  | { readonly status: 101 | 204 };
+  | (Cached & {
+      readonly status: 200 | 201 | 202;
+      readonly schema: z.ZodType<Reply>;
+      readonly alsoAs?: readonly string[];
+    })
+  | (Cached & { readonly status: 200; readonly mediaType: string; readonly alsoAs?: readonly string[] })
+  | (Cached & { readonly status: 101 | 204 });
+
+/**
+ * A reply with an `ETag`, for which `If-None-Match` gets a 304; of a file also one `Range`, for which there are 206 and
+ * 416.
+ */
+interface Cached {
+  readonly cached?: "tag" | "ranges";
+}
 
 /**
  * One route: the edge validates by it, the typed client calls by it, the OpenAPI document is made of

@@ -84,14 +84,28 @@ interface Sent {
   readonly tensors?: readonly Tensor[];
   readonly body?: BodyInit;
   readonly mediaType?: string;
+  readonly encoding?: string;
   readonly signal?: AbortSignal;
 }
 
-async function post({ ticket, header = {}, tensors = [x], body, mediaType = FRAME_MEDIA_TYPE, signal }: Sent = {}) {
+async function post(sent: Sent = {}) {
+  const {
+    ticket,
+    header = {},
+    tensors = [x],
+    body,
+    mediaType = FRAME_MEDIA_TYPE,
+    encoding = "identity",
+    signal,
+  } = sent;
   const bearer = ticket === undefined ? await sign() : ticket;
   return fetch(listener.url, {
     method: "POST",
-    headers: { "content-type": mediaType, ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }) },
+    headers: {
+      "content-type": mediaType,
+      "content-encoding": encoding,
+      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+    },
     body: body ?? encodeFrame(header, tensors),
     signal: signal ?? null,
     duplex: "half",
@@ -338,6 +352,11 @@ describe("a request is refused", () => {
 
   it("without a good ticket, before its body is read", async () => {
     expect(await refused({ ticket: null })).toEqual({ code: "unauthorized", pointers: authorization });
+    const challenge = 'Bearer realm="millrace"';
+    expect((await post({ ticket: null })).headers.get("www-authenticate")).toBe(challenge);
+    expect((await post({ ticket: "mx_1" })).headers.get("www-authenticate")).toBe(
+      `${challenge}, error="invalid_token"`,
+    );
     expect(await refused({ ticket: "mx_1" })).toEqual({ code: "unauthorized", pointers: authorization });
     const other = await sign({ runnerId: createId("runner") });
     expect(await refused({ ticket: other })).toEqual({ code: "unauthorized", pointers: authorization });
@@ -366,6 +385,20 @@ describe("a request is refused", () => {
     for (const body of [large, new Blob([large]).stream()]) {
       expect(await refused({ body })).toEqual({ code: "payload-too-large", pointers: ["#"] });
     }
+    const packed = (body: BodyInit, encoding: string) => post({ body, encoding });
+    expect((await packed(gzipSync(encodeFrame({}, [x])), "gzip")).status).toBe(200);
+    expect((await nextTold(1)).map(codeTold)).toEqual([undefined]);
+    expect(await refused(await packed(gzipSync(large), "gzip"))).toEqual({
+      code: "payload-too-large",
+      pointers: ["#"],
+    });
+    expect(await refused(await packed("no", "deflate"))).toEqual({ code: "invalid-request", pointers: ["#"] });
+    const other = await packed("no", "br");
+    expect(other.headers.get("accept-encoding")).toBe("gzip, deflate, identity");
+    expect(await refused(other)).toEqual({
+      code: "unsupported-media-type",
+      pointers: ["header/content-encoding"],
+    });
     expect(await refused({ body: new Uint8Array([1, 2]) })).toEqual({ code: "invalid-request", pointers: ["#"] });
     expect(await pointersOf({ header: { budgetMs: 5_001 } })).toEqual(["#/budgetMs"]);
     expect(await pointersOf({ header: { budgetMs: 0 } })).toEqual(["#/budgetMs"]);

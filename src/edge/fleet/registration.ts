@@ -1,5 +1,5 @@
 import type { RegistrationInput } from "../../protocol/fleet/runner.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
+import { challenge, ProblemError } from "../../protocol/wire/problem.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { checkAddress, noteWrongSecret } from "../http/rate-limiter.ts";
 import { openProject } from "../store/database.ts";
@@ -24,7 +24,13 @@ export async function registerByToken(env: ProjectEnv, input: RegistrationInput,
   const outcome = await spendToken(env, input, address);
   if (outcome.kind !== "registered") {
     const [code, message] = TOKEN_PROBLEMS[outcome.kind];
-    throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
+    const errors = [{ pointer: "#/token", message }];
+    throw new ProblemError(
+      code,
+      `The token ${message}.`,
+      { errors },
+      code === "token-used" ? {} : challenge(undefined),
+    );
   }
   const { runnerId, credential } = outcome;
   await jobQueue(env).announceRunner(runnerId);

@@ -86,7 +86,7 @@ interface StoredFile {
 
 /**
  * Streams a file: one range of it for a `Range` (RFC 9110, section 14), 304 for a caller that has it. Throws
- * `not-found` where its bytes are gone.
+ * `not-found` where its bytes are gone, and `range-not-satisfiable`.
  */
 export async function answerArtifact(c: Context<AppEnv>, file: StoredFile): Promise<Response> {
   const { digest, sizeBytes, mediaType } = file;
@@ -95,7 +95,10 @@ export async function answerArtifact(c: Context<AppEnv>, file: StoredFile): Prom
   if (hasTag(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers: shared });
   const part = readRange(c.req.header("range"), c.req.header("if-range"), sizeBytes, etag);
   if (part === "unsatisfiable") {
-    return new Response(null, { status: 416, headers: { ...shared, "content-range": `bytes */${sizeBytes}` } });
+    const message = `must begin before the file's end, after ${sizeBytes} bytes`;
+    const errors = [{ pointer: "header/range", message }];
+    const headers = { ...shared, "content-range": `bytes */${sizeBytes}` };
+    throw new ProblemError("range-not-satisfiable", `The range ${message}.`, { errors }, headers);
   }
   const object = await getArtifactRange(c.env.ARTIFACTS, digest, part ?? { offset: 0, length: sizeBytes });
   if (object === null) throw new ProblemError("not-found", `The file ${digest} is not kept any more.`);

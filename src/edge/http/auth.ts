@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import type { Scope } from "../../protocol/service/key.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
+import { challenge, ProblemError } from "../../protocol/wire/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { ageMs } from "../clock.ts";
 import { openDatabase } from "../store/database.ts";
@@ -59,6 +59,10 @@ export async function authorise(
 ): Promise<Principal | null> {
   if (access === "public") return null;
   const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
+  const refusal = (code: "unauthorized" | "forbidden", detail: string) => {
+    const headers = challenge(authorization, code === "forbidden" ? "insufficient_scope" : "invalid_token");
+    return new ProblemError(code, detail, { errors: [{ pointer: "header/authorization", message: detail }] }, headers);
+  };
   if (secret === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a key.");
   const refresh = isFrequent ? waitUntil : null;
   if (access === "runner") {
@@ -149,8 +153,4 @@ async function equalSecrets(a: string, b: string): Promise<boolean> {
     [a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))),
   );
   return digestA !== undefined && digestB !== undefined && crypto.subtle.timingSafeEqual(digestA, digestB);
-}
-
-function refusal(code: "unauthorized" | "forbidden", detail: string): ProblemError {
-  return new ProblemError(code, detail, { errors: [{ pointer: "header/authorization", message: detail }] });
 }

@@ -1,17 +1,18 @@
 import type { Context, Hono } from "hono";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { checkInput, invalidRequest } from "../../protocol/wire/parse-input.ts";
-import { type FieldError, toProblem } from "../../protocol/wire/problem.ts";
+import { checkInput, invalidRequest, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
+import { type FieldError, toPointerPart, toProblem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
-import { mediaTypeOf, parseJson, readBody, unsupportedMediaType } from "./read-body.ts";
+import { isOip } from "./problems.ts";
+import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 
 export interface AppEnv {
   Bindings: Env;
@@ -73,7 +74,10 @@ export function bind<Params, Query, Headers, Body, Reply>(
       return undefined as Value;
     };
     const params = read(endpoint.params, () => c.req.param(), "path");
-    const query = read(endpoint.query, () => c.req.query(), "query");
+    // Clients of the Open Inference Protocol may send parameters of other servers.
+    const query = isOip(endpoint.path)
+      ? (undefined as Query)
+      : read(endpoint.query ?? (NO_QUERY as z.ZodType<Query>), () => readQuery(c.req.url, errors), "query");
     const headers = read(endpoint.headers, () => c.req.header(), "header");
     const isJson = endpoint.body !== undefined && endpoint.rawBody === undefined;
     const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
@@ -87,6 +91,20 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   });
+}
+
+const NO_QUERY: z.ZodType = z.strictObject({});
+
+/** Parameters of a query. A repeated one is an error, since one of its values would be ignored. */
+function readQuery(url: string, errors: FieldError[]): Record<string, string> {
+  const start = url.indexOf("?");
+  if (start < 0) return {};
+  const found = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+    if (found.has(name)) errors.push({ pointer: `query/${toPointerPart(name)}`, message: "must be given once" });
+    found.set(name, value);
+  }
+  return Object.fromEntries(found);
 }
 
 async function readJson(request: Request, maxBytes: number): Promise<unknown> {

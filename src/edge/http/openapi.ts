@@ -1,10 +1,11 @@
 import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { OipError, oipStatus } from "../../protocol/inference/oip.ts";
-import { PROBLEMS, Problem, type ProblemCode } from "../../protocol/wire/problem.ts";
+import { OipError } from "../../protocol/inference/oip.ts";
+import { Problem } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { convertSchemas, type JsonSchema } from "./json-schema.ts";
+import { isOip, problemsOf, statusOf } from "./problems.ts";
 
 let document: object | null = null;
 
@@ -52,7 +53,7 @@ type Schemas = (part: Part) => JsonSchema | undefined;
 /** The schemas of an endpoint, named by the endpoint and the part. */
 function collectSchemas([operationId, endpoint]: [string, Endpoint]): [string, z.ZodType][] {
   const { params, query, headers, body, reply } = endpoint;
-  const problem = isOip(endpoint) ? OipError : Problem;
+  const problem = isOip(endpoint.path) ? OipError : Problem;
   const schemas = { path: params, query, header: headers, body, reply: "schema" in reply ? reply.schema : undefined };
   return Object.entries<z.ZodType | undefined>({ ...schemas, problem }).flatMap(([part, schema]) =>
     schema === undefined ? [] : [[`${operationId} ${part}`, schema]],
@@ -60,10 +61,12 @@ function collectSchemas([operationId, endpoint]: [string, Endpoint]): [string, z
 }
 
 function describeOperation(operationId: string, endpoint: Endpoint, schemas: Schemas): object {
-  const { summary, description, access, rawBody } = endpoint;
-  const parameters = (["path", "query", "header"] as const).flatMap((place) =>
-    describeParameters(place, schemas(place)),
-  );
+  const { summary, description, access, rawBody, reply } = endpoint;
+  const parameters = [
+    ...(["path", "query", "header"] as const).flatMap((place) => describeParameters(place, schemas(place))),
+    ...(reply.cached === undefined ? [] : [describeHeader("if-none-match", "Tags of replies that the caller has")]),
+    ...(reply.cached === "ranges" ? [describeHeader("range", "One range of the file in bytes, as `bytes=0-99`")] : []),
+  ];
   const body = schemas("body");
   const content = {
     ...Object.fromEntries((rawBody?.mediaTypes ?? []).map((type) => [type, { schema: BYTES }])),
@@ -89,27 +92,34 @@ function describeParameters(place: "path" | "query" | "header", schema: JsonSche
   });
 }
 
+function describeHeader(name: string, description: string): object {
+  return { name, in: "header", required: false, description, schema: { type: "string" } };
+}
+
 /** The schema of bytes. */
 const BYTES = { type: "string", format: "binary" };
 
 function describeSuccess({ method, reply, repeatable }: Endpoint, schemas: Schemas): Record<string, object> {
-  if ("schema" in reply) {
-    const further = (reply.alsoAs ?? []).map((type) => [type, { schema: BYTES }]);
-    const content = { "application/json": { schema: schemas("reply") }, ...Object.fromEntries(further) };
-    const described = { [reply.status]: { description: DONE[reply.status], content } };
-    if (reply.status !== 201) return described;
-    if (method === "put")
-      return { ...described, 200: { description: "It was there already, and is this now", content } };
-    const isKnown = repeatable === "as-it-is";
-    return isKnown
-      ? { ...described, 200: { description: "It was there already, and is as it was", content } }
-      : described;
-  }
-  if ("mediaType" in reply) {
-    const content = { [reply.mediaType]: { schema: { type: "string" } } };
-    return { [reply.status]: { description: `As \`${reply.mediaType}\``, content } };
-  }
-  return { [reply.status]: { description: DONE[reply.status] } };
+  const content = describeContent(reply, schemas);
+  const isThere = method === "put" ? "is this now" : repeatable === "as-it-is" ? "is as it was" : null;
+  return {
+    [reply.status]: { description: DONE[reply.status], ...content },
+    ...(reply.status === 201 &&
+      isThere !== null && { 200: { description: `It was there already, and ${isThere}`, ...content } }),
+    ...(reply.cached === "ranges" && { 206: { description: DONE[206], ...content } }),
+    ...(reply.cached !== undefined && { 304: { description: DONE[304] } }),
+  };
+}
+
+function describeContent(reply: Endpoint["reply"], schemas: Schemas): { content?: object } {
+  const [main, others] =
+    "schema" in reply
+      ? [{ "application/json": { schema: schemas("reply") } }, reply.alsoAs]
+      : "mediaType" in reply
+        ? [{ [reply.mediaType]: { schema: BYTES } }, reply.alsoAs]
+        : [null, undefined];
+  if (main === null) return {};
+  return { content: { ...main, ...Object.fromEntries((others ?? []).map((type) => [type, { schema: BYTES }])) } };
 }
 
 /** Description of each status of success. */
@@ -119,25 +129,14 @@ const DONE = {
   201: "Created",
   202: "Queued: the work continues after the reply",
   204: "No content",
+  206: "The requested range",
+  304: "The caller has it already",
 };
 
 /** Problems of a route, joined by status; under `/v2` they have another shape. */
 function describeProblems(endpoint: Endpoint, schemas: Schemas): Record<string, object> {
-  const takesInput = endpoint.params ?? endpoint.query ?? endpoint.body ?? endpoint.headers;
-  const codes = new Set<ProblemCode>([
-    ...(takesInput === undefined ? [] : (["invalid-request"] as const)),
-    ...((endpoint.body ?? endpoint.rawBody) === undefined
-      ? []
-      : (["payload-too-large", "unsupported-media-type"] as const)),
-    ...(endpoint.access === "public" ? [] : (["unauthorized", "forbidden"] as const)),
-    ...(endpoint.problems ?? []),
-    "internal",
-  ]);
-  const byStatus = Map.groupBy(codes, (code) => {
-    const { status } = PROBLEMS[code];
-    return isOip(endpoint) ? oipStatus({ code, status }) : status;
-  });
-  const mediaType = isOip(endpoint) ? "application/json" : "application/problem+json";
+  const byStatus = Map.groupBy(problemsOf(endpoint), (code) => statusOf(code, endpoint.path));
+  const mediaType = isOip(endpoint.path) ? "application/json" : "application/problem+json";
   const content = { [mediaType]: { schema: schemas("problem") } };
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [
@@ -145,8 +144,4 @@ function describeProblems(endpoint: Endpoint, schemas: Schemas): Record<string, 
       { description: names.map((name) => `\`${name}\``).join(", "), content },
     ]),
   );
-}
-
-function isOip({ path }: Endpoint): boolean {
-  return path.startsWith("/v2/");
 }

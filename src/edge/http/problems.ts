@@ -1,20 +1,41 @@
+import type { Endpoint } from "../../protocol/endpoint.ts";
 import { type OipError, oipStatus } from "../../protocol/inference/oip.ts";
-import type { Problem } from "../../protocol/wire/problem.ts";
+import { PROBLEMS, type Problem, type ProblemCode } from "../../protocol/wire/problem.ts";
 
-/** A problem as an RFC 9457 response; `instance` is the requested path. */
-export function problemResponse(problem: Problem, instance: string, headers: Record<string, string> = {}): Response {
-  const retryAfter: Record<string, string> =
-    problem.retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(problem.retryAfterMs / 1_000)) };
-  return new Response(JSON.stringify({ ...problem, instance }), {
-    status: problem.status,
-    headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...retryAfter, ...headers },
-  });
+/** Whether a path is of the Open Inference Protocol, whose errors have their own shape. */
+export function isOip(path: string): boolean {
+  return path === "/v2" || path.startsWith("/v2/");
 }
 
-/** A problem in the protocol's own shape, `{"error": text}`. */
-export function oipErrorResponse(problem: Problem, headers: HeadersInit = {}): Response {
-  const { detail, retryAfterMs } = problem;
-  const response = Response.json({ error: detail } satisfies OipError, { status: oipStatus(problem), headers });
-  if (retryAfterMs !== undefined) response.headers.set("retry-after", String(Math.ceil(retryAfterMs / 1_000)));
-  return response;
+/**
+ * Every problem that an endpoint may answer with: those of its own, and those of the way to its handler. The OpenAPI
+ * document declares their statuses.
+ */
+export function problemsOf({ path, access, params, body, rawBody, reply, problems = [] }: Endpoint): ProblemCode[] {
+  const takesBody = body !== undefined || rawBody !== undefined;
+  const codes = new Set<ProblemCode>();
+  // Unknown parameters of the query are refused, but not under `/v2`.
+  if (!isOip(path) || params !== undefined || takesBody) codes.add("invalid-request");
+  if (takesBody) codes.add("payload-too-large").add("unsupported-media-type");
+  // Keys have a rate, and addresses one of unknown secrets.
+  if (access !== "public") codes.add("unauthorized").add("rate-limited");
+  if (access !== "public" && access !== "runner") codes.add("forbidden");
+  if (reply.cached === "ranges") codes.add("range-not-satisfiable");
+  return [...codes.union(new Set(problems)), "internal"];
+}
+
+/** Status of a problem at a path. */
+export function statusOf(code: ProblemCode, path: string): number {
+  const { status } = PROBLEMS[code];
+  return isOip(path) ? oipStatus({ code, status }) : status;
+}
+
+/** A problem as a reply: under `/v2` in the shape of the Open Inference Protocol, elsewhere in that of RFC 9457. */
+export function refuse(problem: Problem, path: string, headers: Readonly<Record<string, string>>): Response {
+  const status = statusOf(problem.code, path);
+  if (isOip(path)) return Response.json({ error: problem.detail } satisfies OipError, { status, headers });
+  return new Response(JSON.stringify({ ...problem, instance: path }), {
+    status,
+    headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...headers },
+  });
 }

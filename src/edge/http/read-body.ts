@@ -1,25 +1,55 @@
+import { type BodyEncoding, encodingOf, unpackBody } from "../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { bodyTooLarge, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
 /** Bytes of an unwanted body that are read and discarded. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
 
-/** Reads a body of at most `maxBytes`; nothing of a longer one is kept. */
+/**
+ * Reads a body of at most `maxBytes`, packed or not; nothing of a longer one is kept. Throws `unsupported-media-type` for
+ * an unknown content encoding.
+ */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () =>
-    new ProblemError("payload-too-large", `The body may hold at most ${maxBytes} bytes.`, {
-      errors: [{ pointer: "#", message: `must be at most ${maxBytes} bytes` }],
-    });
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) <= maxBytes)
-    return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
+  const { headers } = request;
+  const encoding = encodingOf(headers.get("content-encoding"));
+  const declared = headers.get("content-length");
   if (Number(declared) > maxBytes) {
     await discardBody(request);
-    throw tooLarge();
+    throw bodyTooLarge(maxBytes);
   }
+  if (encoding !== null) return unpackRequest(request, encoding, maxBytes);
+  if (declared !== null) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
   const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
-  if (length > maxBytes) throw tooLarge();
+  if (length > maxBytes) throw bodyTooLarge(maxBytes);
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** Unpacks a body as it comes; what is left of a refused one is discarded. */
+async function unpackRequest(
+  { body }: Request,
+  encoding: BodyEncoding,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = (body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  async function* chunks() {
+    for (let packedBytes = 0; ;) {
+      const { done, value } = await untilItsEnd(reader.read());
+      if (done) return;
+      packedBytes += value.byteLength;
+      // Empty blocks unpack to nothing, however many come.
+      if (packedBytes > maxBytes) throw bodyTooLarge(maxBytes);
+      yield value;
+    }
+  }
+  try {
+    return await unpackBody(chunks(), encoding, maxBytes);
+  } catch (error) {
+    // As of any unwanted body.
+    reader.releaseLock();
+    await discard(body);
+    throw error;
+  }
 }
 
 /** The first `maxBytes` of a body of undeclared length, and its length. */
@@ -52,11 +82,14 @@ export async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value
  * Reads and discards an unread body, within bounds: a client that still writes when the connection ends sees a broken
  * pipe and never the reply.
  */
-export async function discardBody(request: Request): Promise<void> {
-  if (request.bodyUsed) return;
+export async function discardBody({ body, bodyUsed }: Request): Promise<void> {
+  if (!bodyUsed) await discard(body);
+}
+
+async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
   let length = 0;
   try {
-    for await (const chunk of request.body ?? []) {
+    for await (const chunk of body ?? []) {
       length += chunk.byteLength;
       if (length > DISCARDED_BYTES) return;
     }
@@ -77,13 +110,6 @@ export async function readOctets(request: Request, maxBytes: number): Promise<Ui
   const mediaType = mediaTypeOf(request);
   if (mediaType !== OCTETS) throw unsupportedMediaType(mediaType, [OCTETS]);
   return readBody(request, maxBytes);
-}
-
-export function unsupportedMediaType(found: string, wanted: readonly string[]): ProblemError {
-  const message = `must be ${wanted.join(" or ")}${found === "" ? "" : `, not ${found.slice(0, 64)}`}`;
-  return new ProblemError("unsupported-media-type", `The content type ${message}.`, {
-    errors: [{ pointer: "header/content-type", message }],
-  });
 }
 
 /**

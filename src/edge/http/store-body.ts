@@ -1,6 +1,6 @@
-import { invalidRequest } from "../../protocol/wire/parse-input.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
-import { discardBody, mediaTypeOf, unsupportedMediaType } from "./read-body.ts";
+import { encodingOf } from "../../protocol/wire/content-encoding.ts";
+import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
+import { discardBody, mediaTypeOf } from "./read-body.ts";
 
 /** Limits of a body. */
 interface BodyLimits {
@@ -36,6 +36,8 @@ export async function checkHead(
 ): Promise<{ mediaType: string; sizeBytes: number }> {
   const mediaType = mediaTypeOf(request);
   if (!mediaTypes.includes(mediaType)) throw unsupportedMediaType(mediaType, mediaTypes);
+  // Size and digest are those of the bytes that are sent.
+  encodingOf(request.headers.get("content-encoding"), []);
   const declared = request.headers.get("content-length");
   const sizeBytes = Number(declared ?? Number.NaN);
   if (!Number.isInteger(sizeBytes) || sizeBytes < 0) {
@@ -43,7 +45,5 @@ export async function checkHead(
   }
   if (sizeBytes <= maxBytes) return { mediaType, sizeBytes };
   await discardBody(request);
-  throw new ProblemError("payload-too-large", `The body may hold at most ${maxBytes} bytes.`, {
-    errors: [{ pointer: "#", message: `must be at most ${maxBytes} bytes` }],
-  });
+  throw bodyTooLarge(maxBytes);
 }

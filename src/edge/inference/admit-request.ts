@@ -1,6 +1,6 @@
 import type { InferWishes } from "../../protocol/inference/inference.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
-import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
+import { type Problem, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs } from "./predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "./choose-placement.ts";
@@ -272,7 +272,7 @@ function nameWishes({ runnerId, placementId, backend, profile, labels, minFideli
 }
 
 export function budgetExceeded(arrivedAtMs: number): Problem {
-  return createProblem(...exceeded(arrivedAtMs));
+  return new ProblemError(...exceeded(arrivedAtMs)).problem;
 }
 
 function exceeded(arrivedAtMs: number): Refusal {

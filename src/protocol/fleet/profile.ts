@@ -111,7 +111,7 @@ export const RunnerFit = ProfileFit.extend({
 export type RunnerFit = z.infer<typeof RunnerFit>;
 
 /** The profile that a runner is compared with. */
-export const RunnerFitQuery = z.object({ profile: Name.meta({ description: "Name of the hardware profile" }) });
+export const RunnerFitQuery = z.strictObject({ profile: Name.meta({ description: "Name of the hardware profile" }) });
 
 const GiB = 2 ** 30;
 

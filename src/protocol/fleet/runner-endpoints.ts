@@ -29,7 +29,7 @@ export const runnerEndpoints = {
     access: "public",
     body: RegistrationInput,
     reply: { status: 201, schema: Registration },
-    problems: ["unauthorized", "token-expired", "token-used"],
+    problems: ["unauthorized", "token-expired", "token-used", "rate-limited"],
   }),
   listRunners: defineEndpoint({
     method: "get",

@@ -18,6 +18,7 @@ export const alertEndpoints = {
     access: "submit",
     body: DetectionInput,
     reply: { status: 200, schema: Detection },
+    problems: ["overloaded"],
   }),
   listChanges: defineEndpoint({
     method: "get",

@@ -98,7 +98,7 @@ export type Statistic = z.infer<typeof Statistic>;
  */
 export const SMALLEST_EFFECT = 0.01;
 
-export const CompareQuery = z.object({
+export const CompareQuery = z.strictObject({
   a: SideText.meta({
     description:
       "`run:`, `label:`, `window:<from>/<to>`, `device:`, `series:`, `baseline:`, `revision:` or `last:<runs>`, several with `;` between",

@@ -63,7 +63,7 @@ export const SeriesDetail = Series.extend({
 }).meta({ id: "SeriesDetail" });
 export type SeriesDetail = z.infer<typeof SeriesDetail>;
 
-export const NoiseQuery = z.object({
+export const NoiseQuery = z.strictObject({
   change: z.coerce.number().gt(0).max(1_000).optional().meta({
     description: "A relative change, such as 0.05, for which to tell how many runs it needs",
   }),
@@ -86,7 +86,7 @@ export const NoiseReply = z
 export type NoiseReply = z.infer<typeof NoiseReply>;
 
 export const ChangesQuery = z
-  .object({
+  .strictObject({
     series: idSchema("series"),
     from: Instant.optional().meta({ description: "Absent: from the beginning" }),
     to: Instant.optional().meta({ description: "Absent: to the end" }),

@@ -28,7 +28,7 @@ export const historyEndpoints = {
     summary: "Find series by any of their dimensions, newest first",
     access: "read",
     query: SeriesQuery,
-    reply: { status: 200, schema: SeriesPage, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: SeriesPage, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
   }),
   getSeries: defineEndpoint({
     method: "get",
@@ -80,7 +80,7 @@ export const historyEndpoints = {
     summary: "A series over time, merged by step, with any percentiles",
     access: "read",
     query: PointsQuery,
-    reply: { status: 200, schema: PointsReply, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: PointsReply, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
     problems: ["not-found"],
   }),
   queryHistory: defineEndpoint({
@@ -90,7 +90,7 @@ export const historyEndpoints = {
     summary: "Several series at once over time or as a whole, merged by device, variant, batch or any other dimension",
     access: "read",
     query: HistoryQuery,
-    reply: { status: 200, schema: HistoryQueryReply, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: HistoryQueryReply, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
   }),
   readHeatmap: defineEndpoint({
     method: "get",
@@ -99,7 +99,7 @@ export const historyEndpoints = {
     summary: "How often which values were measured over time, of one series or several put together",
     access: "read",
     query: HeatmapQuery,
-    reply: { status: 200, schema: Heatmap },
+    reply: { status: 200, schema: Heatmap, cached: "tag" },
   }),
   readScaling: defineEndpoint({
     method: "get",
@@ -108,7 +108,7 @@ export const historyEndpoints = {
     summary: "How a metric changes with batch size, or with any other configuration that is a number",
     access: "read",
     query: ScalingQuery,
-    reply: { status: 200, schema: Scaling, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: Scaling, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
   }),
   readHistoryLeaderboard: defineEndpoint({
     method: "get",
@@ -117,7 +117,7 @@ export const historyEndpoints = {
     summary: "Devices, or variants or backends, by the median of what they measured of one kernel or model",
     access: "read",
     query: HistoryLeaderboardQuery,
-    reply: { status: 200, schema: HistoryLeaderboard, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: HistoryLeaderboard, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
   }),
   readPredictionCalibration: defineEndpoint({
     method: "get",
@@ -126,6 +126,6 @@ export const historyEndpoints = {
     summary: "Of the requests that were predicted to be in time, how many were, by placement and confidence",
     access: "read",
     query: PredictionCalibrationQuery,
-    reply: { status: 200, schema: PredictionCalibration },
+    reply: { status: 200, schema: PredictionCalibration, cached: "tag" },
   }),
 } as const;

@@ -53,7 +53,7 @@ const GroupLimit = z.coerce
   .meta({ description: "How many groups there are at most" });
 
 export const HistoryQuery = z
-  .object({
+  .strictObject({
     ...windowQuery,
     step: Step.optional().meta({ description: "Absent: one point a group, over the whole span" }),
     percentiles: PercentileList.prefault("50,95,99").meta({ description: "With commas between" }),
@@ -108,7 +108,7 @@ export const HistoryQueryReply = z
 export type HistoryQueryReply = z.infer<typeof HistoryQueryReply>;
 
 export const HeatmapQuery = z
-  .object({
+  .strictObject({
     ...windowQuery,
     step: Step.optional().meta({ description: "Absent: the shortest usual one that gives 120 columns at most" }),
     rows: z.coerce
@@ -142,7 +142,7 @@ export type Heatmap = z.infer<typeof Heatmap>;
 const MedianInterval = z.object({ low: z.number(), high: z.number() }).nullable();
 
 export const ScalingQuery = z
-  .object({
+  .strictObject({
     ...windowQuery,
     over: z
       .string()
@@ -173,7 +173,7 @@ export const Scaling = z
 export type Scaling = z.infer<typeof Scaling>;
 
 export const HistoryLeaderboardQuery = z
-  .object({
+  .strictObject({
     ...windowQuery,
     subject: z.string().min(1).max(256).meta({ description: "A kernel, or a model as `lenet5@1`" }),
     groupBy: GroupBy.default(["device"]),

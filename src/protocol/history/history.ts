@@ -21,7 +21,7 @@ export function isForward({ from, to }: { from?: string | undefined; to?: string
 export const NOT_FORWARD = { path: ["to"], message: "must lie after from" };
 
 export const PointsQuery = z
-  .object({
+  .strictObject({
     series: idSchema("series"),
     from: Instant.optional().meta({ description: "The first instant; absent: from the beginning" }),
     to: Instant.optional().meta({ description: "The first instant that is left out; absent: to the end" }),

@@ -13,7 +13,7 @@ export function calibratedLevel(confidence: number): number {
 }
 
 export const PredictionCalibrationQuery = z
-  .object({
+  .strictObject({
     model: z.string().max(128).optional().meta({ description: "Such as `lenet5@1`" }),
     placement: idSchema("placement").optional().meta({ description: "Predictions of this placement only" }),
     confidence: z.coerce

@@ -116,7 +116,7 @@ export const ReportInput = z
 export type ReportInput = z.infer<typeof ReportInput>;
 
 /** Format of the body and fields that its tool does not record. A value given here overrides the body's. */
-export const ReportQuery = z.object({
+export const ReportQuery = z.strictObject({
   format: ReportFormat.default("native").meta({ description: "Which tool wrote the body; `native`: our own form" }),
   run: ReportInput.shape.run,
   at: ReportInput.shape.at,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
-import { TensorHeader } from "../wire/tensor.ts";
+import { float32Numbers, TensorHeader } from "../wire/tensor.ts";
 import { ComputeReply, computeWishes, JsonInputs } from "./compute.ts";
 import { FRAME_MEDIA_TYPE } from "./inference.ts";
 
@@ -78,7 +78,7 @@ export const ItemMemory = z
 export type ItemMemory = z.infer<typeof ItemMemory>;
 const ItemMemoryPage = pageOf(ItemMemory, "ItemMemory");
 
-const Vector = z.array(z.number()).min(1).max(LIMITS.hrrDimension);
+const Vector = float32Numbers(LIMITS.hrrDimension);
 
 /** Items to be remembered. One without a vector gets that of its key. */
 export const ItemsInput = z
@@ -141,7 +141,7 @@ export const hrrEndpoints = {
     isFrequent: true,
     body: EncodeRequest,
     reply: { status: 200, schema: ComputeReply },
-    problems: [...COMPUTE_PROBLEMS],
+    problems: COMPUTE_PROBLEMS,
   }),
   computeHrr: defineEndpoint({
     method: "post",
@@ -155,8 +155,8 @@ export const hrrEndpoints = {
       operation: HrrOperation.meta({ description: "See docs/methodology.md for what each computes" }),
     }),
     rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
-    reply: { status: 200, schema: ComputeReply },
-    problems: [...COMPUTE_PROBLEMS, "invalid-request", "unsupported-media-type"],
+    reply: { status: 200, schema: ComputeReply, alsoAs: [FRAME_MEDIA_TYPE] },
+    problems: COMPUTE_PROBLEMS,
   }),
   createItemMemory: defineEndpoint({
     method: "post",

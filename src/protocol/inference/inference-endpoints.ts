@@ -13,7 +13,7 @@ export const inferenceEndpoints = {
     access: "infer",
     body: InferRequest,
     rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
-    reply: { status: 200, schema: InferReply },
+    reply: { status: 200, schema: InferReply, alsoAs: [FRAME_MEDIA_TYPE] },
     problems: INFERENCE_PROBLEMS,
   }),
   createTicket: defineEndpoint({

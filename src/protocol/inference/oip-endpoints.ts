@@ -88,7 +88,7 @@ function inference<Params>({ path, params }: Subject<Params>) {
     params,
     body: OipInferRequest,
     rawBody: { mediaTypes: ["application/json", "application/octet-stream"], maxBytes: LIMITS.inferBodyBytes },
-    reply: { status: 200, schema: OipInferReply },
+    reply: { status: 200, schema: OipInferReply, alsoAs: ["application/octet-stream"] },
     problems: INFERENCE_PROBLEMS,
   });
 }
@@ -108,6 +108,7 @@ export const oipEndpoints = {
     summary: "Whether the edge can serve: 200, or 503",
     access: "public",
     reply: status,
+    problems: ["overloaded"],
   }),
   oipServer: defineEndpoint({
     ...get,

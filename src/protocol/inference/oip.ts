@@ -208,7 +208,7 @@ export const OipError = z.object({ error: z.string() }).meta({ id: "OipError" })
 export type OipError = z.infer<typeof OipError>;
 
 /** Statuses that have the same meaning under `/v2`. */
-const KEPT = new Set([401, 403, 405, 413, 500]);
+const KEPT = new Set([401, 403, 405, 413, 415, 500]);
 
 /** Bad input and unknown models become 400; problems that may pass and exceeded budgets become 503. */
 export function oipStatus({ code, status }: Pick<Problem, "code" | "status">): number {

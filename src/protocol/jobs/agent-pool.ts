@@ -107,7 +107,7 @@ export const agentEndpoints = {
     summary: "Read the states of a pool: float32, agents × numbers, little-endian; takes a range",
     access: "read",
     params: byName,
-    reply: { status: 200, mediaType: STATES },
+    reply: { status: 200, mediaType: STATES, cached: "ranges" },
     problems: ["not-found"],
   }),
   writeAgents: defineEndpoint({
@@ -120,7 +120,7 @@ export const agentEndpoints = {
     headers: z.object({ "if-match": IfMatch }),
     rawBody: { mediaTypes: [STATES], maxBytes: LIMITS.poolBytes },
     reply: { status: 200, schema: AgentPool },
-    problems: ["not-found", "precondition-failed", "precondition-required", "payload-too-large"],
+    problems: ["not-found", "precondition-failed", "precondition-required"],
   }),
   deleteAgentPool: defineEndpoint({
     method: "delete",

@@ -4,17 +4,15 @@ import { Environment, targetFields } from "./job-fields.ts";
 import { JobArtifact } from "./job-artifact.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
+import { float32Numbers } from "../wire/tensor.ts";
 
 const sharedFields = {
   kind: z.literal("evolution"),
-  fitness: z
-    .array(z.number())
-    .min(1)
-    .max(LIMITS.poolAgents)
+  fitness: float32Numbers(LIMITS.poolAgents)
     .optional()
     .meta({ description: "Of every agent, in order; more is better" }),
   objectives: z
-    .array(z.array(z.number()).min(1).max(16))
+    .array(float32Numbers(16))
     .min(1)
     .max(LIMITS.rankedAgents)
     .optional()

@@ -28,7 +28,7 @@ export type JobArtifact = z.infer<typeof JobArtifact>;
 const JobArtifactList = z.object({ items: z.array(JobArtifact) }).meta({ id: "JobArtifactList" });
 
 /** The lease that a runner reads and writes a job's files under. */
-const LeaseQuery = z.object({
+const LeaseQuery = z.strictObject({
   epoch: z.coerce.number().int().min(1).meta({ description: "Epoch of the lease under which the runner works" }),
 });
 
@@ -53,7 +53,7 @@ export const artifactEndpoints = {
     query: JobArtifactUploadQuery,
     rawBody: { mediaTypes: ARTIFACT_MEDIA_TYPES, maxBytes: LIMITS.jobArtifactBytes },
     reply: { status: 200, schema: JobArtifact },
-    problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found", "conflict"],
   }),
   fetchJobArtifact: defineEndpoint({
     method: "get",
@@ -63,7 +63,12 @@ export const artifactEndpoints = {
     access: "runner",
     params: byArtifact,
     query: LeaseQuery,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: {
+      status: 200,
+      mediaType: "application/octet-stream",
+      cached: "ranges",
+      alsoAs: ARTIFACT_MEDIA_TYPES.slice(1),
+    },
     problems: ["not-found"],
   }),
   listJobArtifacts: defineEndpoint({
@@ -83,7 +88,12 @@ export const artifactEndpoints = {
     summary: "Fetch a file of a job; takes `Range` and `If-None-Match`",
     access: "read",
     params: byArtifact,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: {
+      status: 200,
+      mediaType: "application/octet-stream",
+      cached: "ranges",
+      alsoAs: ARTIFACT_MEDIA_TYPES.slice(1),
+    },
     problems: ["not-found"],
   }),
 } as const;

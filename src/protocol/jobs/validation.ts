@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { Backend, DeviceKey } from "../fleet/hardware.ts";
 import { ServingConfiguration, ServingConfigurationInput } from "../fleet/serving.ts";
-import { FRAME_MEDIA_TYPE } from "../inference/inference.ts";
+import { FRAME_MEDIA_TYPE, INFERENCE_PROBLEMS } from "../inference/inference.ts";
 import {
   Requirement,
   RequirementSet,
@@ -87,20 +87,7 @@ export const validationEndpoints = {
     isFrequent: true,
     rawBody: { mediaTypes: [FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
     reply: { status: 200, mediaType: FRAME_MEDIA_TYPE },
-    problems: [
-      "invalid-request",
-      "payload-too-large",
-      "unsupported-media-type",
-      "not-found",
-      "budget-unattainable",
-      "no-placement",
-      "runner-offline",
-      "overloaded",
-      "runner-lost",
-      "budget-exceeded",
-      "device-lost",
-      "backend-failed",
-    ],
+    problems: INFERENCE_PROBLEMS,
   }),
 };
 

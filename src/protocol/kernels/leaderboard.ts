@@ -25,7 +25,7 @@ const ShapeText = z
   .regex(/^[A-Za-z]\w*=[1-9]\d*(,[A-Za-z]\w*=[1-9]\d*)*$/, "must be every size, such as m=512,n=512,k=512")
   .transform((text) => text.split(",").toSorted().join());
 
-export const LeaderboardQuery = z.object({
+export const LeaderboardQuery = z.strictObject({
   shape: ShapeText.optional().meta({ description: "Every size by name: `m=512,n=512,k=512`" }),
   device: idSchema("fingerprint").optional().meta({ description: "Id of a fingerprint, as a leaderboard gives it" }),
   clock: Clock.optional().meta({ description: "What durations were read from" }),

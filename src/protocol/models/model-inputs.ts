@@ -17,7 +17,7 @@ export function matchInputs(
   for (const spec of specs) {
     const tensor = given.get(spec.name);
     given.delete(spec.name);
-    const message = tensor === undefined ? `is missing: the model takes ${describe(spec)}` : mismatch(spec, tensor);
+    const message = tensor === undefined ? `lacks the input ${spec.name}, ${describe(spec)}` : mismatch(spec, tensor);
     if (message !== null) errors.push({ pointer: pointerOf(spec.name), message });
   }
   for (const name of given.keys()) {

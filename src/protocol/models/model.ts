@@ -181,7 +181,7 @@ function jsonText<Schema extends z.ZodType>(schema: Schema) {
 }
 
 /** Query of an upload: `?name=`; the body is the ONNX file itself. */
-export const ModelUploadQuery = z.object({
+export const ModelUploadQuery = z.strictObject({
   name: Name.meta({ description: "Name of the model, new or known" }),
   shapes: jsonText(z.record(z.string(), z.array(Shape).min(1).max(LIMITS.measuredSizes)))
     .optional()
@@ -198,7 +198,7 @@ export const ModelUploadQuery = z.object({
 });
 
 /** Query of a variant's upload; the body is the ONNX file itself. */
-export const VariantUploadQuery = z.object({
+export const VariantUploadQuery = z.strictObject({
   name: Name.meta({ description: "Name of the variant, such as `int8`" }),
   fidelity: z.coerce.number().min(0).max(1).optional().meta({
     description: "As you measured it on data of yours: 1 is as good as the version's own file",

@@ -9,7 +9,7 @@ const byRunId = z.object({ id: idSchema("run") });
 const byPlacementId = z.object({ id: idSchema("placement") });
 const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
 
-const SVG = { status: 200, mediaType: "image/svg+xml" } as const;
+const SVG = { status: 200, mediaType: "image/svg+xml", cached: "tag" } as const;
 
 /** Appearance of a plot. */
 const lookQuery = {
@@ -20,7 +20,7 @@ const lookQuery = {
     description: "In pixels; text keeps its size",
   }),
 };
-export const PlotLook = z.object(lookQuery);
+export const PlotLook = z.strictObject(lookQuery);
 export type PlotLook = z.infer<typeof PlotLook>;
 
 /** Plots as SVG, and what a sweep over batch sizes and the variants of a model say. */
@@ -32,7 +32,7 @@ export const plotEndpoints = {
     summary: "Latency by rate of a validation's server scenario, with its bound and Pareto front",
     access: "read",
     params: byRunId,
-    query: z.object({
+    query: z.strictObject({
       scenario: z.coerce
         .number()
         .int()
@@ -85,7 +85,7 @@ export const plotEndpoints = {
     summary: "Throughput and latency of a placement by batch size, with the knee and the largest safe batch",
     access: "read",
     params: byPlacementId,
-    query: z.object({ ...sweepQuery, ...lookQuery }),
+    query: z.strictObject({ ...sweepQuery, ...lookQuery }),
     reply: SVG,
     problems: ["not-found"],
   }),
@@ -97,7 +97,7 @@ export const plotEndpoints = {
       "Placements of a model's version by the latency of one row and the fidelity that is lost, with their front",
     access: "read",
     params: byModel,
-    query: z.object({ version: tradedVersion, ...lookQuery }),
+    query: z.strictObject({ version: tradedVersion, ...lookQuery }),
     reply: SVG,
     problems: ["not-found"],
   }),
@@ -120,7 +120,7 @@ export const plotEndpoints = {
     access: "read",
     params: byModel,
     query: TradeQuery,
-    reply: { status: 200, schema: Trade, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: Trade, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
     problems: ["not-found"],
   }),
 } as const;

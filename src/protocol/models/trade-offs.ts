@@ -14,7 +14,7 @@ export const sweepQuery = {
     description: "The p99 of the service that a batch has to keep; absent: the knee is recommended",
   }),
 };
-export const SweepQuery = z.object(sweepQuery);
+export const SweepQuery = z.strictObject(sweepQuery);
 export type SweepQuery = z.infer<typeof SweepQuery>;
 
 /** One batch size of a calibration's sweep. */
@@ -86,7 +86,7 @@ export const tradedVersion = z.coerce
   .optional()
   .meta({ description: "Absent: the latest that is placed" });
 
-export const TradeQuery = z.object({
+export const TradeQuery = z.strictObject({
   version: tradedVersion,
   ...formatQuery,
 });

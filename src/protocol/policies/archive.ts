@@ -139,7 +139,7 @@ export const archiveEndpoints = {
     access: "read",
     params: byArchiveId,
     query: PlotLook,
-    reply: { status: 200, mediaType: "image/svg+xml" },
+    reply: { status: 200, mediaType: "image/svg+xml", cached: "tag" },
     problems: ["not-found"],
   }),
   downloadArchive: defineEndpoint({
@@ -149,7 +149,7 @@ export const archiveEndpoints = {
     summary: "Fetch an archive with its genomes as a safetensors file; takes `Range` and `If-None-Match`",
     access: "read",
     params: byArchiveId,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges" },
     problems: ["not-found"],
   }),
   pruneArchive: defineEndpoint({
@@ -161,7 +161,7 @@ export const archiveEndpoints = {
     params: byArchiveId,
     body: PruneInput,
     reply: { status: 201, schema: StoredArchive },
-    problems: ["not-found", "conflict", "payload-too-large"],
+    problems: ["not-found", "conflict"],
   }),
   deleteArchive: defineEndpoint({
     method: "delete",

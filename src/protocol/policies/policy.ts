@@ -3,6 +3,7 @@ import { InferReplyHeader, wishFields } from "../inference/inference.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Labels } from "../wire/page.ts";
 import { Problem } from "../wire/problem.ts";
+import { float32Numbers } from "../wire/tensor.ts";
 
 /** Choice of an action from the outputs: the index of the largest, a draw from their softmax, or all of them. */
 export const ActionChoice = z.enum(["argmax", "sample", "raw"]).meta({ id: "ActionChoice" });
@@ -14,16 +15,9 @@ const Seed = z
   .min(0)
   .max(2 ** 32 - 1);
 
-/** Reports only the first value that is no number: a body may hold very many. */
-const Observation = z
-  .array(z.custom<number>().meta({ type: "number" }))
-  .min(1)
-  .max(LIMITS.observationElements)
-  .superRefine((values, context) => {
-    const wrong = values.findIndex((value) => !Number.isFinite(value));
-    if (wrong >= 0) context.addIssue({ code: "custom", path: [wrong], message: "must be a number" });
-  })
-  .meta({ description: "Numbers of one observation, row-major" });
+const Observation = float32Numbers(LIMITS.observationElements).meta({
+  description: "Numbers of one observation, row-major",
+});
 
 /** Checks the count before any single observation. */
 const Observations = z
@@ -66,7 +60,7 @@ export const ActReply = z
 export type ActReply = z.infer<typeof ActReply>;
 
 /** Settings for every message of a stream: those of any inference, as text. */
-export const ActStreamQuery = z.object({
+export const ActStreamQuery = z.strictObject({
   ...wishFields,
   budgetMs: z.coerce
     .number()

@@ -26,7 +26,7 @@ export type Population = z.infer<typeof Population>;
 const PopulationPage = pageOf(Population, "Population");
 
 /** Query of an upload; the body is the npy or safetensors file itself. */
-const PopulationUploadQuery = z.object({
+const PopulationUploadQuery = z.strictObject({
   name: Name.optional().meta({ description: "Name of the population; absent: it has its id alone" }),
   network: z
     .string()
@@ -63,8 +63,9 @@ export const populationEndpoints = {
     access: "submit",
     query: PopulationUploadQuery,
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.populationBytes },
+    repeatable: "as-it-is",
     reply: { status: 201, schema: Population },
-    problems: ["conflict", "payload-too-large", "unsupported-media-type"],
+    problems: ["conflict"],
   }),
   listPopulations: defineEndpoint({
     method: "get",
@@ -92,7 +93,7 @@ export const populationEndpoints = {
     summary: "Fetch a population's file; takes `Range` and `If-None-Match`",
     access: "read",
     params: byPopulation,
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges" },
     problems: ["not-found"],
   }),
   deletePopulation: defineEndpoint({

@@ -26,6 +26,6 @@ export const serviceEndpoints = {
     description: "Text of Prometheus' exposition format 0.0.4, or OpenMetrics 1.0.0 where `Accept` prefers that.",
     access: "read",
     isOperators: true,
-    reply: { status: 200, mediaType: "text/plain" },
+    reply: { status: 200, mediaType: "text/plain", alsoAs: ["application/openmetrics-text"] },
   }),
 } as const;

@@ -52,12 +52,12 @@ export type Transfer = z.infer<typeof Transfer>;
 
 const Cursor = z.string().max(4_096).optional().meta({ description: "`nextCursor` of the page before" });
 
-const TransferPageQuery = z.object({ cursor: Cursor });
+const TransferPageQuery = z.strictObject({ cursor: Cursor });
 
 /** The last line of a page of rows. */
 export const RowsEnd = z.object({ nextCursor: z.string().nullable() });
 
-const ObjectQuery = z.object({
+const ObjectQuery = z.strictObject({
   key: z.string().min(1).max(1_024).meta({ description: "Key of the object in the bucket" }),
 });
 
@@ -135,7 +135,7 @@ export const transferEndpoints = {
     rawBody: { mediaTypes: [ROWS_MEDIA_TYPE], maxBytes: LIMITS.transferPageBytes },
     repeatable: "as-it-is",
     reply: { status: 200, schema: ImportedRows },
-    problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found", "conflict"],
   }),
   listObjects: defineEndpoint({
     method: "get",
@@ -172,6 +172,6 @@ export const transferEndpoints = {
     query: ObjectInputQuery,
     rawBody: { mediaTypes: [OBJECT_MEDIA_TYPE], maxBytes: LIMITS.artifactBytes },
     reply: { status: 200, schema: StoredObject },
-    problems: ["not-found", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found"],
   }),
 } as const;

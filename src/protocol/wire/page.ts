@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 
 /** Query of a list: page size, and the opaque cursor that the page before gave. */
-export const PageQuery = z.object({
+export const PageQuery = z.strictObject({
   limit: z.coerce
     .number()
     .int()

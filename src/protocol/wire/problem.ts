@@ -4,7 +4,25 @@ import { parseJson } from "./parse-json.ts";
 type Fault = "client" | "server" | "runner";
 
 interface ProblemKind {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 502 | 503 | 504 | 507;
+  readonly status:
+    | 400
+    | 401
+    | 403
+    | 404
+    | 405
+    | 409
+    | 412
+    | 413
+    | 415
+    | 416
+    | 422
+    | 428
+    | 429
+    | 500
+    | 502
+    | 503
+    | 504
+    | 507;
   readonly title: string;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
@@ -79,6 +97,13 @@ export const PROBLEMS = {
   "unsupported-media-type": {
     status: 415,
     title: "The content type is not understood",
+    retryable: false,
+    fault: "client",
+    exitCode: 2,
+  },
+  "range-not-satisfiable": {
+    status: 416,
+    title: "The range begins behind the end of the file",
     retryable: false,
     fault: "client",
     exitCode: 2,
@@ -281,11 +306,41 @@ export function createProblem(code: ProblemCode, detail: string, extras: Problem
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly problem: Problem;
+  /** Further headers of the reply, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    extras: ProblemExtras = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(detail);
     this.problem = createProblem(code, detail, extras);
+    this.headers = headers;
   }
+}
+
+/**
+ * The header of a refusal for want of a right. It names the error only where the caller's `Authorization` has a bearer
+ * token that can be wrong.
+ * Source: RFC 6750, section 3.
+ */
+export function challenge(
+  authorization: string | undefined,
+  error: "invalid_token" | "insufficient_scope" = "invalid_token",
+): Record<string, string> {
+  const named = /^Bearer\b/i.test(authorization ?? "") ? `, error="${error}"` : "";
+  return { "www-authenticate": `Bearer realm="millrace"${named}` };
+}
+
+/** Headers that a reply with this error has beside those of its body. */
+export function headersOf(error: unknown): Record<string, string> {
+  const { retryAfterMs } = toProblem(error);
+  return {
+    ...(retryAfterMs !== undefined && { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) }),
+    ...(error instanceof ProblemError && error.headers),
+  };
 }
 
 /** The problem that the text of a reply is; null where it is another text. */

@@ -49,6 +49,24 @@ export const JsonTensor = z.object(jsonTensorFields).meta({ id: "Tensor" });
 export const JsonTensorInput = z.strictObject(jsonTensorFields).meta({ id: "TensorInput" });
 export type JsonTensor = z.infer<typeof JsonTensor>;
 
+/**
+ * 1 to `most` numbers as JSON that become float32. Reports only the first wrong one: a body may hold very many.
+ */
+export function float32Numbers(most: number) {
+  return z
+    .array(z.custom<number>().meta({ type: "number" }))
+    .min(1)
+    .max(most)
+    .superRefine((values, context) => {
+      const wrong = values.findIndex((value) => !Number.isFinite(value) || !Number.isFinite(Math.fround(value)));
+      if (wrong < 0) return;
+      const message = Number.isFinite(values[wrong])
+        ? "must be within float32, below 3.4028235e38"
+        : "must be a number";
+      context.addIssue({ code: "custom", path: [wrong], message });
+    });
+}
+
 /** Number of elements of a shape. */
 export function countElements(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);

@@ -5,6 +5,7 @@ import { deletePlacements } from "../../../src/edge/store/fleet/placement-store.
 import { decodeFrame, encodeFrame } from "../../../src/protocol/wire/frame.ts";
 import type { InferOffer } from "../../../src/protocol/link.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferReplyHeader } from "../../../src/protocol/inference/inference.ts";
+import { packBody, unpackBody } from "../../../src/protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { typedView, type Tensor } from "../../../src/protocol/wire/tensor.ts";
@@ -38,6 +39,7 @@ const request = (changes: object = {}) => ({
   inputs: { [input]: { data: [[1, 2, 3, 4]] } },
   ...changes,
 });
+const JSON_TYPE = { "content-type": "application/json" };
 const infer = (changes: object = {}) => callEdge("POST", "/v1/infer", { body: request(changes) });
 
 const nextOffer = async () => (await scripted.nextInfer()).offer;
@@ -111,6 +113,53 @@ describe("an inference", () => {
     const { tensors } = InferReplyHeader.parse(decoded.header);
     expect(tensors).toEqual([{ name: output, dtype: "float32", shape: [1, 2] }]);
     expect([...typedView({ ...tensor(output, []), bytes: decoded.payload })]).toEqual([1, 2]);
+  });
+
+  it.each(["gzip", "deflate"] as const)("may be packed by %s, in either form", async (encoding) => {
+    const { inputs: _, ...header } = request();
+    const json = new TextEncoder().encode(JSON.stringify(request()));
+    const frame = encodeFrame(header, [tensor(input, [1, 2, 3, 4])]);
+    for (const [type, body] of [
+      ["application/json", json],
+      [FRAME_MEDIA_TYPE, frame],
+    ] as const) {
+      const headers = { "content-type": type, "content-encoding": encoding };
+      const pending = fetchEdge("POST", "/v1/infer", { body: await packBody(new Uint8Array(body), encoding), headers });
+      answer(await nextOffer(), [1, 2]);
+      const response = await pending;
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+      await response.body?.cancel();
+    }
+  });
+
+  it("that is packed is refused where it holds too much, is damaged, or has another encoding", async () => {
+    const post = (body: Uint8Array, encoding: string) =>
+      callEdge("POST", "/v1/infer", { body, headers: { ...JSON_TYPE, "content-encoding": encoding } });
+    const bomb = await packBody(new Uint8Array(64 * 2 ** 20), "gzip");
+    expect(problemOf(await post(bomb, "gzip")).code).toBe("payload-too-large");
+    expect(pointersOf(await post(bomb.subarray(0, 100), "gzip"))).toEqual(["#"]);
+    expect(pointersOf(await post(bomb, "deflate"))).toEqual(["#"]);
+    const other = await post(bomb, "zstd");
+    expect([other.status, other.headers.get("accept-encoding")]).toEqual([415, "gzip, deflate, identity"]);
+    expect(pointersOf(other)).toEqual(["header/content-encoding"]);
+    expect(scripted.frames).toEqual([]);
+  });
+
+  it("that unpacks to too much is not read on", async () => {
+    const bomb = await packBody(new Uint8Array(64 * 2 ** 20), "gzip");
+    let taken = 0;
+    function* pieces() {
+      for (; taken < bomb.byteLength; taken += 4_096) yield bomb.subarray(taken, taken + 4_096);
+    }
+    await expect(unpackBody(pieces(), "gzip", 2 ** 20)).rejects.toThrow("must be at most 1048576 bytes");
+    expect(taken).toBeLessThan(bomb.byteLength / 4);
+  });
+
+  it("names an input that its frame lacks", async () => {
+    const { inputs: _, ...header } = request();
+    const body = encodeFrame(header, [tensor("other", [1, 2, 3, 4])]);
+    const reply = await callEdge("POST", "/v1/infer", { body, headers: { "content-type": FRAME_MEDIA_TYPE } });
+    expect(problemOf(reply).detail).toContain(`lacks the input ${input}, float32 [-1, 4]`);
   });
 
   it("names the inputs that do not fit the model, and reaches no runner", async () => {

@@ -269,7 +269,6 @@ describe("what is refused with 400", () => {
       { "inference-header-content-length": "-1" },
       "content-length",
     ],
-    ["an encoding that is not known", { inputs: [jsonInput()] }, { "content-encoding": "br" }, "content-encoding"],
     ["what is not gzip", { inputs: [jsonInput()] }, { "content-encoding": "gzip" }, "gzip"],
   ];
 
@@ -299,6 +298,22 @@ describe("what is refused with 400", () => {
     const huge = { inputs: [rawInput({ shape: [2 ** 40, 4], parameters: { binary_data_size: 16 } })] };
     const { body, headers } = binaryBody(huge, floats(VALUES));
     expect((await post(body, headers)).status).toBe(400);
+  });
+
+  it("is 415 for an encoding that is not known, which names those that are", async () => {
+    const reply = await post({ inputs: [jsonInput()] }, { "content-encoding": "br" });
+    expect([reply.status, reply.headers.get("accept-encoding")]).toEqual([415, "gzip, deflate, identity"]);
+    expect(reply.json.error).toContain("not br");
+  });
+
+  it("is not a parameter of the query, which other servers may know", async () => {
+    expect((await callEdge("GET", `${MODEL}?surprise=1&surprise=2`)).status).toBe(200);
+  });
+
+  it("names an input that is missing", async () => {
+    const reply = await post({ inputs: [{ ...jsonInput(), name: "other" }] });
+    expect(reply.status).toBe(400);
+    expect(reply.json.error).toContain("lacks the input observation, float32 [-1, 4]");
   });
 
   it("is 413 for what unpacks to more than a body may hold", async () => {

@@ -94,6 +94,10 @@ describe("acting", () => {
     expect(problemOf(await long(LIMITS.observationElements)).detail).toContain("must have 4 numbers");
     expect(problemOf(await long(LIMITS.observationElements + 1)).detail).not.toContain("must have 4 numbers");
     // One mistake is reported for each wrong one.
+    const huge32 = await act({ observation: [1, 2, 1e39, -1e39] });
+    expect(problemOf(huge32).errors).toEqual([
+      { pointer: "#/observation/2", message: "must be within float32, below 3.4028235e38" },
+    ]);
     expect(pointersOf(await act({ observations: [["x", "y"], [1, 2, 3, null], 7] }))).toEqual([
       "#/observations/0/0",
       "#/observations/1/3",
@@ -240,6 +244,22 @@ describe("a stream of observations", () => {
     expect(await next()).toMatchObject({ seq: LIMITS.streamedObservations, problem: { code: "overloaded" } });
     expect(await next()).toMatchObject({ problem: { code: "budget-exceeded" } });
     scripted.frames.length = 0;
+    socket.close(1000, "done");
+  });
+
+  it("answers a wrong observation under its number", async () => {
+    const { socket, next } = await open("budgetMs=5000");
+    for (const [message, seq, pointer] of [
+      [{ seq: 3 }, 3, "#/observation"],
+      [{ seq: 4, observation: [1, 2, 3] }, 4, "#/observation"],
+      [{ seq: 5, observation: [1, 2, 3, 1e39] }, 5, "#/observation/3"],
+      [{ seq: 6, observation: [1, 2, 3, 4], surprise: 1 }, 6, "#/surprise"],
+      [{ seq: -1, observation: [1, 2, 3, 4] }, null, "#/seq"],
+      [[], null, "#"],
+    ] as const) {
+      socket.send(JSON.stringify(message));
+      expect(await next()).toMatchObject({ seq, problem: { code: "invalid-request", errors: [{ pointer }] } });
+    }
     socket.close(1000, "done");
   });
 

@@ -2,7 +2,7 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../../../src/protocol/endpoint.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { ADMIN, callEdge, fetchEdge, ORIGIN, problemOf } from "../stack/edge-client.ts";
+import { ADMIN, callEdge, createKey, fetchEdge, ORIGIN, problemOf, type Sent } from "../stack/edge-client.ts";
 import { POPULATION_FILES } from "../stack/population-files.ts";
 
 describe("migrations", () => {
@@ -104,6 +104,25 @@ describe("headers", () => {
   });
 });
 
+describe("a caller without the right", () => {
+  const challengeOf = async (method: string, path: string, sent: Sent) =>
+    (await callEdge(method, path, sent)).headers.get("www-authenticate");
+
+  it("is asked for a bearer token, and hears what is wrong with the one it has", async () => {
+    const asked = 'Bearer realm="millrace"';
+    expect(await challengeOf("GET", "/v1/jobs", { key: null })).toBe(asked);
+    expect(await challengeOf("GET", "/v1/jobs", { key: null, headers: { authorization: "Basic YTpi" } })).toBe(asked);
+    expect(await challengeOf("GET", "/v1/jobs", { key: "mk_wrong" })).toBe(`${asked}, error="invalid_token"`);
+    expect(await challengeOf("GET", "/v1/link", { key: "mc_wrong" })).toBe(`${asked}, error="invalid_token"`);
+    expect(await challengeOf("GET", "/v2/models/x", { key: "mk_wrong" })).toBe(`${asked}, error="invalid_token"`);
+    const { secret } = await createKey(["read"]);
+    const submits = { key: secret, body: { kind: "probe" } };
+    expect(await challengeOf("POST", "/v1/jobs", submits)).toBe(`${asked}, error="insufficient_scope"`);
+    expect(await challengeOf("GET", "/v1/jobs", { key: secret })).toBeNull();
+    expect(await challengeOf("POST", "/v1/runners", { key: null, body: { token: "mt_x", name: "x" } })).toBe(asked);
+  });
+});
+
 describe("the OpenAPI document", () => {
   it("has every endpoint of the table, with its problems", async () => {
     const document = (await callEdge("GET", "/openapi.json", { key: null })).json;
@@ -118,8 +137,13 @@ describe("the OpenAPI document", () => {
     expect(operations).toHaveLength(table.length);
     expect(Object.fromEntries(operations)).toEqual(Object.fromEntries(table));
     expect(Object.keys(document.paths["/v1/infer"].post.responses)).toEqual(
-      expect.arrayContaining(["200", "401", "422", "504"]),
+      expect.arrayContaining(["200", "400", "401", "403", "413", "415", "422", "429", "504"]),
     );
+    const limited = Object.entries<Endpoint>(endpoints as never).filter(([, { access }]) => access !== "public");
+    for (const [id, { method, path }] of limited) {
+      const tooMany = path.startsWith("/v2") ? "503" : "429";
+      expect(Object.keys(document.paths[path][method].responses), id).toContain(tooMany);
+    }
   });
 
   it("refers to nothing that it does not hold", async () => {

@@ -187,7 +187,15 @@ const WRONG_QUERY: Record<string, string> = {
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   // Runner routes are closed to keys, so their queries are walked in job-artifacts.test.ts.
-  if (endpoint.query === undefined || endpoint.access === "runner") return;
+  if (endpoint.access === "runner") return;
+  const own = Object.entries(sample.query ?? {});
+  const [repeated, value] = own[0] ?? ["surprise", "1"];
+  const twice = new URLSearchParams([...own, [repeated, value], [repeated, value]]).toString();
+  refused(await send(endpoint, sample, { query: { ...sample.query, surprise: "1" } }), 400, "query/surprise");
+  const reply = await send(endpoint, sample, { path: `${sample.path}?${twice}`, query: {} });
+  refused(reply, 400, `query/${repeated}`);
+  expect(problemOf(reply).detail).toContain("must be given once");
+  if (endpoint.query === undefined) return;
   for (const name of Object.keys(shapeOf(endpoint.query))) {
     const wrong = WRONG_QUERY[name];
     if (wrong === undefined) throw new Error(`the walk has no wrong value for query/${name}`);
@@ -245,6 +253,9 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
     415,
     "header/content-type",
   );
+  const packed = await send(endpoint, sample, { headers: { ...typed, "content-encoding": "br" } });
+  refused(packed, 415, "header/content-encoding");
+  expect(packed.headers.get("accept-encoding")).toMatch(/^(gzip, deflate, )?identity$/);
   for (const type of rawBody?.mediaTypes ?? ["application/json"]) {
     for (const garbage of ["", "{", "null", "[]", '"text"', "17", new Uint8Array([0xff, 0xfe, 0, 1, 2, 3])]) {
       const pointer = type === FRAME_MEDIA_TYPE || mediaType === type ? "#" : undefined;

@@ -4,6 +4,7 @@ import { createId } from "../../../src/protocol/wire/id.ts";
 import type { Scope } from "../../../src/protocol/service/key.ts";
 import { Problem } from "../../../src/protocol/wire/problem.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
+import { checkDeclared } from "./declared-replies.ts";
 
 export const ORIGIN = "http://edge.test";
 /** The bootstrap secret acts as an admin key. */
@@ -24,14 +25,15 @@ export interface Reply {
   readonly json: any;
 }
 
-/** Sends a request to the Worker, by default as an admin. */
-export function fetchEdge(
+/** Sends a request to the Worker, by default as an admin. Throws where the OpenAPI document does not declare the reply. */
+export async function fetchEdge(
   method: string,
   path: string,
   { key = ADMIN, body, headers = {} }: Sent = {},
 ): Promise<Response> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-  return exports.default.fetch(new URL(path, ORIGIN).href, {
+  const url = new URL(path, ORIGIN).href;
+  const response = await exports.default.fetch(url, {
     method: method.toUpperCase(),
     redirect: "manual",
     headers: {
@@ -41,6 +43,8 @@ export function fetchEdge(
     },
     ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
   });
+  checkDeclared(method.toUpperCase(), url, response);
+  return response;
 }
 
 /** The same with the reply read as JSON; an empty one is null. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { checkArchive } from "../../../src/cli/transfer/read-archive.ts";
-import { unpackBody } from "../../../src/protocol/inference/write-oip-reply.ts";
+import { encodingOf, unpackBody } from "../../../src/protocol/wire/content-encoding.ts";
 import { checkKernelDefinition, KernelInput } from "../../../src/protocol/kernels/submitted-kernel.ts";
 import { EnvironmentInput } from "../../../src/protocol/policies/environment-definition.ts";
 import { JobInput } from "../../../src/protocol/jobs/job.ts";
@@ -82,7 +82,11 @@ async function checkExport(input: Uint8Array): Promise<void> {
 /** Bodies with a content encoding: the first byte says which. */
 async function checkEncoding(input: Uint8Array): Promise<void> {
   const encoding = ["gzip", "deflate", "identity", "br"][(input[0] ?? 0) % 4]!;
-  const body = await unpackBody(new Uint8Array(input.slice(1)), encoding).catch(refusedOnly);
+  const unpack = async () => {
+    const known = encodingOf(encoding);
+    return known === null ? undefined : unpackBody([input.slice(1)], known, LIMITS.inferBodyBytes);
+  };
+  const body = await unpack().catch(refusedOnly);
   if (body !== undefined) hold(body.length <= LIMITS.inferBodyBytes, "an unpacked body is bounded");
 }
 

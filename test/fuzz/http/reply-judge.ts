@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { OipError } from "../../../src/protocol/inference/oip.ts";
 import { PROBLEMS, Problem } from "../../../src/protocol/wire/problem.ts";
 import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
+import { findUndeclared } from "../../edge/stack/declared-replies.ts";
 import type { FuzzRequest } from "./fuzz-request.ts";
 import type { OpenApiDocument, Operation } from "./operation.ts";
 import type { FuzzReply } from "./send-request.ts";
@@ -29,8 +30,8 @@ export class ReplyJudge {
     if (status === 500) return `500 ${reply.text?.slice(0, 300)}`;
     if (request.isAtOperation) {
       const operation = this.#operations.get(request.operationId);
-      if (operation?.responses[status] === undefined && status !== 304)
-        return `the undeclared status ${status} ${reply.text?.slice(0, 200)}`;
+      const fault = operation === undefined ? null : findUndeclared(operation, status, reply.contentType);
+      if (fault !== null) return `${fault}: ${reply.text?.slice(0, 200)}`;
     } else if (status > 500 || (!UNBOUND_STATUSES.has(status) && request.method === "PROPFIND")) {
       return `${status} at a path or method that is not the operation's`;
     }

@@ -25,7 +25,7 @@ describe("the inputs of a request", () => {
   });
 
   it.each<[string, TensorHeader[], string, string]>([
-    ["missing", [image], "#/scale", "is missing: the model takes int64 []"],
+    ["missing", [image], "#/scale", "lacks the input scale, int64 []"],
     [
       "unknown",
       [image, scale, { ...scale, name: "more" }],

@@ -1,7 +1,7 @@
 import type { ReportFormat } from "../../../protocol/history/run.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ReportInput, type ReportQuery } from "../../../protocol/history/report.ts";
-import { checkInput, invalidRequest } from "../../../protocol/wire/parse-input.ts";
+import { checkInput, invalidRequest, unsupportedMediaType } from "../../../protocol/wire/parse-input.ts";
 import { importCriterion } from "./criterion.ts";
 import { importGoogleBenchmark } from "./google-benchmark.ts";
 import { importHyperfine } from "./hyperfine.ts";
@@ -9,7 +9,7 @@ import type { Imported } from "./imported.ts";
 import { importMitata } from "./mitata.ts";
 import { importTinybench } from "./tinybench.ts";
 import { checkReport } from "./measure-report.ts";
-import { mediaTypeOf, parseJson, parseLines, readBody, unsupportedMediaType } from "../../http/read-body.ts";
+import { mediaTypeOf, parseJson, parseLines, readBody } from "../../http/read-body.ts";
 
 const LINES = "application/x-ndjson";
 

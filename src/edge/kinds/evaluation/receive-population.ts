@@ -1,9 +1,10 @@
+import { encodingOf } from "../../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { Population } from "../../../protocol/policies/population.ts";
-import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
+import { invalidRequest, unsupportedMediaType } from "../../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import { discardBody, mediaTypeOf, unsupportedMediaType, untilItsEnd } from "../../http/read-body.ts";
+import { discardBody, mediaTypeOf, untilItsEnd } from "../../http/read-body.ts";
 import { putArtifact } from "../../store/artifact-store.ts";
 import { hexOf } from "../../store/secret.ts";
 import {
@@ -33,6 +34,8 @@ export type ReceivedPopulation = Pick<
 export async function receivePopulation(bucket: R2Bucket, request: Request): Promise<ReceivedPopulation> {
   const mediaType = mediaTypeOf(request);
   if (mediaType !== MEDIA_TYPE) throw unsupportedMediaType(mediaType, [MEDIA_TYPE]);
+  // It streams to the bucket as it is, by the size that its header says.
+  encodingOf(request.headers.get("content-encoding"), []);
   const body = (request.body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const key = `uploads/${createId("population")}`;
   try {

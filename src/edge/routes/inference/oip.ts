@@ -8,7 +8,8 @@ import {
 } from "../../../protocol/inference/describe-oip-model.ts";
 import { OIP_EXTENSIONS, OIP_HEADER_LENGTH, refuseExtension } from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
-import { acceptedEncoding, unpackBody, writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
+import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
+import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
@@ -22,8 +23,11 @@ import { discardBody, parseJson, readBody } from "../../http/read-body.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec around the path of every inference. */
 export function bindOip(app: Hono<AppEnv>): void {
-  bind(app, endpoints.oipLive, async () => sayNothing(200));
-  bind(app, endpoints.oipReady, async ({ env }) => sayNothing((await isReadable(env.DB)) ? 200 : 503));
+  bind(app, endpoints.oipLive, async () => sayNothing());
+  bind(app, endpoints.oipReady, async ({ env }) => {
+    if (await isReadable(env.DB)) return sayNothing();
+    throw new ProblemError("overloaded", "The database cannot be read now.");
+  });
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
   app.on(["GET", "POST"], "/v2/*", async (c, next) => {
     const refusal = refuseExtension(c.req.path);
@@ -74,8 +78,8 @@ async function locate(call: Call): Promise<Located> {
 }
 
 /** A reply that consists of its status only. */
-function sayNothing(status: 200 | 503): Response {
-  return new Response("", { status, headers: { "content-type": "text/plain" } });
+function sayNothing(): Response {
+  return new Response("", { headers: { "content-type": "text/plain" } });
 }
 
 /** All versions of a version's model. */
@@ -99,14 +103,14 @@ function describeConfig({ snapshot, version }: Located) {
 
 /** Ready means that some online runner has the version and may serve it. */
 function readiness({ snapshot, version }: Located): Response {
-  if (isServed(snapshot.placements.get(version.id) ?? [])) return sayNothing(200);
+  if (isServed(snapshot.placements.get(version.id) ?? [])) return sayNothing();
   return Response.json({ error: "Model version not ready" }, { status: 400 });
 }
 
 async function infer(call: Call, version: Version): Promise<Response> {
   const { c } = call;
   const { headers } = c.req.raw;
-  const body = await unpackBody(await readBody(c.req.raw, LIMITS.inferBodyBytes), headers.get("content-encoding"));
+  const body = await readBody(c.req.raw, LIMITS.inferBodyBytes);
   const request = readOipRequest(body, headers.get(OIP_HEADER_LENGTH), version.inputs, parseJson);
   checkOutputs(request, version.model, version.outputs);
   const { tensors, priority } = request;

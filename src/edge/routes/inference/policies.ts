@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { z } from "zod";
 import { endpoints } from "../../../protocol/endpoints.ts";
 import type { InferWishes } from "../../../protocol/inference/inference.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
@@ -106,19 +107,20 @@ function serveStream(
     let seq: number | null = null;
     inFlight++;
     try {
-      const message = readMessage(data);
-      ({ seq } = message);
+      const json = readJson(data);
+      // A message that is wrong otherwise is answered under its number, too.
+      seq = Numbered.safeParse(json).data?.seq ?? null;
+      const { seq: number, observation } = parseInput(StreamedObservation, json);
       if (inFlight > LIMITS.streamedObservations) {
         waitUntil(logRefusal({ env, waitUntil }, `${version.model}@${version.version}`, "overloaded"));
         throw tooMany();
       }
       const principal = await authorise(env, caller, endpoints.streamPolicy, waitUntil);
       if (principal?.kind === "key") spendRate(env, principal, waitUntil);
-      const { observation } = message;
       const call = { env, waitUntil, scope, arrivedAtMs };
       const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
-      const action = decide(choice, outputs[0] ?? [], seed, seq);
-      send({ seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs });
+      const action = decide(choice, outputs[0] ?? [], seed, number);
+      send({ seq: number, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs });
     } catch (error) {
       const problem = toProblem(error);
       send({ seq, problem });
@@ -135,13 +137,15 @@ function serveStream(
 /** RFC 6455, 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-function readMessage(data: string | ArrayBuffer): StreamedObservation {
+const Numbered = z.object({ seq: StreamedObservation.shape.seq });
+
+function readJson(data: string | ArrayBuffer): unknown {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : null;
   if (bytes === null || bytes.byteLength > LIMITS.streamedMessageBytes) {
     const message = `must be text of at most ${LIMITS.streamedMessageBytes} bytes`;
     throw invalidRequest([{ pointer: "#", message }]);
   }
-  return parseInput(StreamedObservation, parseJson(bytes));
+  return parseJson(bytes);
 }
 
 function tooMany(): ProblemError {

@@ -2,10 +2,10 @@ import type { z } from "zod";
 import { decodeFrame, splitTensors } from "../../../protocol/wire/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../../../protocol/inference/inference.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
+import { invalidRequest, parseInput, unsupportedMediaType } from "../../../protocol/wire/parse-input.ts";
 import { type FieldError, toPointerPart } from "../../../protocol/wire/problem.ts";
 import { type JsonTensor, type Tensor, type TensorHeader, tensorFromJson } from "../../../protocol/wire/tensor.ts";
-import { mediaTypeOf, parseJson, readBody, unsupportedMediaType } from "../../http/read-body.ts";
+import { mediaTypeOf, parseJson, readBody } from "../../http/read-body.ts";
 
 /** Format of a request and of its reply. */
 export type TensorForm = "json" | "frame";

@@ -6,7 +6,8 @@ import {
 import { OIP_DIRECT_EXTENSIONS, OIP_HEADER_LENGTH, type OipStats } from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
 import type { TicketGrant } from "../../../protocol/inference/ticket.ts";
-import { acceptedEncoding, unpackBody, writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
+import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
+import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
 import { parseJson } from "../../../protocol/wire/parse-json.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
@@ -93,8 +94,7 @@ export async function inferOip(
   const startMs = request.scope?.now() ?? 0;
   const header = (name: string) => headers[name]?.toString() ?? null;
   const { name, version, inputs, outputs } = subjectOf(parts, grant, target);
-  const body = await unpackBody(request.body, header("content-encoding"));
-  const asked = readOipRequest(body, header(OIP_HEADER_LENGTH), inputs, (json) =>
+  const asked = readOipRequest(request.body, header(OIP_HEADER_LENGTH), inputs, (json) =>
     parseJson(new TextDecoder().decode(json)),
   );
   checkOutputs(asked, name, outputs);

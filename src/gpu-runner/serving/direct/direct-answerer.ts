@@ -4,13 +4,13 @@ import { FRAME_MEDIA_TYPE } from "../../../protocol/inference/inference.ts";
 import { oipStatus, refuseExtension } from "../../../protocol/inference/oip.ts";
 import type { TicketGrant } from "../../../protocol/inference/ticket.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { type Problem, ProblemError, PROBLEMS, toProblem } from "../../../protocol/wire/problem.ts";
+import { headersOf, type Problem, ProblemError, PROBLEMS, toProblem } from "../../../protocol/wire/problem.ts";
 import { traced } from "../../../telemetry/span.ts";
 import type { SpanExport } from "../../host/span-export.ts";
 import { answerDirect, type DirectParts, type DirectRequest } from "./answer-direct.ts";
 import { describeServer, describeTarget, type DirectReply, inferOip, READY, readTarget, toJson } from "./answer-oip.ts";
 import { DirectStatistics } from "./direct-statistics.ts";
-import { assertFrame, assertSize, discardBody, readBody } from "./read-direct-body.ts";
+import { assertFrame, assertReadable, discardBody, readBody } from "./read-direct-body.ts";
 import { TicketBook, type TicketKeys } from "./tickets.ts";
 
 /** Path of requests as frames. */
@@ -59,7 +59,7 @@ export class DirectAnswerer {
         this.#parts.logger.error({ error: String(error) }, "a direct request failed unexpectedly");
       // At the deadline it does not wait for anything else.
       if (problem.code !== "budget-exceeded") await discardBody(request);
-      refuse(response, problem, path, request);
+      refuse(response, problem, path, request, headersOf(error));
     }
   }
 
@@ -76,12 +76,13 @@ export class DirectAnswerer {
       throw new ProblemError("not-found", `There is only ${PATH} and the Open Inference Protocol under /v2 here.`);
     }
     const method = methodOf(path);
-    if (request.method !== method) throw new ProblemError("method-not-allowed", `${path} takes ${method}.`);
+    if (request.method !== method)
+      throw new ProblemError("method-not-allowed", `${path} takes ${method}.`, {}, { allow: method });
     if (path === PATH) return this.#infer(request, response, arrivedMs, this.#frames(request));
     if (target === null) return path === "/v2" ? describeServer() : READY;
     if (target.action === "infer") {
       const answer = (direct: DirectRequest) => inferOip(this.#parts, direct, target, request.headers);
-      return this.#infer(request, response, arrivedMs, { check: () => assertSize(request), answer });
+      return this.#infer(request, response, arrivedMs, { check: () => assertReadable(request), answer });
     }
     const grant = this.#tickets.use(request.headers.authorization, arrivedMs);
     return describeTarget(this.#parts, this.#statistics, grant, target);
@@ -91,7 +92,7 @@ export class DirectAnswerer {
     return {
       check: () => {
         assertFrame(request);
-        assertSize(request);
+        assertReadable(request);
       },
       answer: async (direct) => ({
         headers: { "content-type": FRAME_MEDIA_TYPE },
@@ -159,18 +160,23 @@ function methodOf(path: string): "GET" | "POST" {
 }
 
 /** Refuses a request; under `/v2` in the shape of the Open Inference Protocol. */
-function refuse(response: ServerResponse, problem: Problem, path: string, { complete }: IncomingMessage): void {
-  const { code, detail, retryAfterMs } = problem;
+function refuse(
+  response: ServerResponse,
+  problem: Problem,
+  path: string,
+  { complete }: IncomingMessage,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const { detail } = problem;
   const isOip = path === "/v2" || path.startsWith("/v2/");
   const body = JSON.stringify(isOip ? { error: detail } : { ...problem, instance: PATH });
   if (!complete) response.setHeader("connection", "close");
-  if (code === "method-not-allowed") response.setHeader("allow", methodOf(path));
-  if (retryAfterMs !== undefined) response.setHeader("retry-after", Math.ceil(retryAfterMs / 1_000));
   response
     .writeHead(isOip ? oipStatus(problem) : problem.status, {
       "content-type": isOip ? "application/json" : "application/problem+json",
       "content-length": Buffer.byteLength(body),
       "cache-control": "no-store",
+      ...headers,
     })
     .end(body);
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { FRAME_MEDIA_TYPE } from "../../../protocol/inference/inference.ts";
+import { type BodyEncoding, encodingOf, unpackBody } from "../../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { bodyTooLarge, unsupportedMediaType } from "../../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 
 /** Limits for reading the rest of an unwanted body: bytes and time. */
@@ -40,8 +42,9 @@ export async function discardBody(request: IncomingMessage): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Reads the whole body; throws `budget-exceeded` where it takes longer than the budget. */
+/** Reads and unpacks the whole body; throws `budget-exceeded` where it takes longer than the budget. */
 export async function readBody(request: IncomingMessage, budgetMs: number): Promise<Uint8Array<ArrayBuffer>> {
+  const encoding = encodingIn(request);
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => reject(new ProblemError("budget-exceeded", "The body did not come within the budget.")),
@@ -49,8 +52,9 @@ export async function readBody(request: IncomingMessage, budgetMs: number): Prom
   );
   try {
     const body = await Promise.race([takeBody(request, LIMITS.inferBodyBytes), late]);
-    if (body === null) throw tooLarge();
-    return body;
+    if (body === null) throw bodyTooLarge(LIMITS.inferBodyBytes);
+    if (encoding === null) return body;
+    return await Promise.race([unpackBody([body], encoding, LIMITS.inferBodyBytes), late]);
   } finally {
     clearTimeout(timer);
   }
@@ -58,20 +62,15 @@ export async function readBody(request: IncomingMessage, budgetMs: number): Prom
 
 export function assertFrame({ headers }: IncomingMessage): void {
   const mediaType = headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (mediaType !== FRAME_MEDIA_TYPE) {
-    const message = `must be ${FRAME_MEDIA_TYPE}`;
-    throw new ProblemError("unsupported-media-type", `The content type ${message}.`, {
-      errors: [{ pointer: "header/content-type", message }],
-    });
-  }
+  if (mediaType !== FRAME_MEDIA_TYPE) throw unsupportedMediaType(mediaType, [FRAME_MEDIA_TYPE]);
 }
 
-/** Refuses a body by its declared size, before any of it is read. */
-export function assertSize({ headers }: IncomingMessage): void {
-  if (Number(headers["content-length"] ?? 0) > LIMITS.inferBodyBytes) throw tooLarge();
+/** Refuses a body by its declared size or its content encoding, before any of it is read. */
+export function assertReadable(request: IncomingMessage): void {
+  if (Number(request.headers["content-length"] ?? 0) > LIMITS.inferBodyBytes) throw bodyTooLarge(LIMITS.inferBodyBytes);
+  encodingIn(request);
 }
 
-function tooLarge(): ProblemError {
-  const message = `must be at most ${LIMITS.inferBodyBytes} bytes`;
-  return new ProblemError("payload-too-large", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
+function encodingIn({ headers }: IncomingMessage): BodyEncoding | null {
+  return encodingOf(headers["content-encoding"] ?? null);
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { readGrant, splitTicket, type TicketGrant } from "../../../protocol/inference/ticket.ts";
 import type { TicketKey } from "../../../protocol/link.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { challenge, ProblemError } from "../../../protocol/wire/problem.ts";
 
 interface Key {
   readonly keyId: string;
@@ -62,8 +62,9 @@ function macOf(secret: Buffer, signed: string): Buffer {
   return createHmac("sha256", secret).update(signed).digest();
 }
 
-function refusal(code: "unauthorized" | "ticket-expired", detail: string): ProblemError {
-  return new ProblemError(code, detail, { errors: [{ pointer: "header/authorization", message: detail }] });
+function refusal(code: "unauthorized" | "ticket-expired", detail: string, authorization = "Bearer"): ProblemError {
+  const errors = [{ pointer: "header/authorization", message: detail }];
+  return new ProblemError(code, detail, { errors }, challenge(authorization));
 }
 
 interface Entry {
@@ -91,7 +92,8 @@ export class TicketBook {
    */
   use(authorization: string | undefined, nowMs: number): TicketGrant {
     const ticket = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
-    if (ticket === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a ticket.");
+    if (ticket === undefined)
+      throw refusal("unauthorized", "Send `Authorization: Bearer` and a ticket.", authorization ?? "");
     const edgeTimeMs = this.#keys.edgeTimeMs(nowMs);
     const entry = this.#entries.get(ticket) ?? this.#add(ticket, edgeTimeMs);
     if (edgeTimeMs >= entry.grant.expiresAtMs) throw refusal("ticket-expired", "The ticket's time is over.");

@@ -34,7 +34,7 @@ function toSide(part: string): NamedSide {
   return { runId, entrant: toPlace(entrant), member: toPlace(member) };
 }
 
-export const EvaluationComparisonQuery = z.object({ a: Side, b: Side });
+export const EvaluationComparisonQuery = z.strictObject({ a: Side, b: Side });
 
 const ComparedSide = z.object({
   runId: idSchema("run"),

@@ -121,7 +121,7 @@ export type Episode = z.infer<typeof Episode>;
 const index = z.coerce.number().int().min(0);
 
 /** Range of episodes, counted from 0. */
-export const EpisodeQuery = z.object({
+export const EpisodeQuery = z.strictObject({
   entrant: index.optional().meta({ description: "Episodes of this entrant only, by its place in the result" }),
   member: index.optional().meta({ description: "Of this member of a population" }),
   fromEpisode: index.optional().meta({ description: "The first episode, by number" }),
@@ -201,7 +201,7 @@ export const evaluationEndpoints = {
     access: "read",
     params: z.object({ id: idSchema("run") }),
     query: EpisodeQuery,
-    reply: { status: 200, schema: EpisodePage, alsoAs: FLAT_MEDIA_TYPES },
+    reply: { status: 200, schema: EpisodePage, alsoAs: FLAT_MEDIA_TYPES, cached: "tag" },
     problems: ["not-found"],
   }),
   compareEvaluations: defineEndpoint({
@@ -212,7 +212,7 @@ export const evaluationEndpoints = {
     description: "Episodes of the same environment, seed and number are paired, where their draws were common.",
     access: "read",
     query: EvaluationComparisonQuery,
-    reply: { status: 200, schema: EvaluationComparison },
+    reply: { status: 200, schema: EvaluationComparison, cached: "tag" },
     problems: ["not-found"],
   }),
 } as const;

@@ -55,7 +55,7 @@ describe("the OpenAPI document", () => {
 
   it("describes every reply: one that says it is done, and the problems with their shape", () => {
     for (const { operationId, responses } of operations) {
-      const isOip = table.get(operationId)?.path.startsWith("/v2/") === true;
+      const isOip = table.get(operationId)?.path.startsWith("/v2") === true;
       const shape = isOip ? "application/json" : "application/problem+json";
       const replies = Object.entries(responses);
       expect(replies.filter(([status]) => Number(status) < 400).length, operationId).toBeGreaterThan(0);
@@ -65,6 +65,20 @@ describe("the OpenAPI document", () => {
         if (Number(status) >= 400) expect(Object.keys(content ?? {}), `${operationId} ${status}`).toEqual([shape]);
       }
     }
+  });
+
+  it("stands on queries that take no other parameter", () => {
+    const refuses = ({ query }: Endpoint) =>
+      query?.safeParse({ surprise: "1" }).error?.issues.some((issue) => issue.code === "unrecognized_keys") ?? true;
+    expect([...table].filter(([, endpoint]) => !refuses(endpoint)).map(([id]) => id)).toEqual([]);
+  });
+
+  it("declares what a tag and a range lead to", () => {
+    const statusesOf = (id: string) =>
+      Object.keys(operations.find(({ operationId }) => operationId === id)?.responses ?? {});
+    expect(statusesOf("queryHistory")).toContain("304");
+    expect(statusesOf("queryHistory")).not.toContain("206");
+    expect(statusesOf("getJobArtifact")).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
   });
 
   it("distinguishes a new baseline and a moved one, and names models that are not served now", () => {

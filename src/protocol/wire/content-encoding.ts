@@ -1,0 +1,103 @@
+import { bodyTooLarge, invalidRequest } from "./parse-input.ts";
+import { ProblemError } from "./problem.ts";
+
+/** Content codings of bodies, both ways. Source: RFC 9110, section 8.4.1; `deflate` is zlib's format, RFC 1950. */
+const ENCODINGS = ["gzip", "deflate"] as const;
+export type BodyEncoding = (typeof ENCODINGS)[number];
+
+/** Bytes that are unpacked at a time. Deflate makes at most 1,032 times as many of them. */
+const SLICE_BYTES = 4_096;
+
+/**
+ * The coding of a request's body, by the header `Content-Encoding`; null where it has none. Throws
+ * `unsupported-media-type` for a coding that is not among `known`, naming those that are.
+ * Source: RFC 9110, section 15.5.16.
+ */
+export function encodingOf(
+  contentEncoding: string | null,
+  known: readonly BodyEncoding[] = ENCODINGS,
+): BodyEncoding | null {
+  const named = (contentEncoding ?? "").trim().toLowerCase();
+  if (named === "" || named === "identity") return null;
+  const encoding = known.find((each) => each === named.replace(/^x-/, ""));
+  if (encoding !== undefined) return encoding;
+  const accepted = [...known, "identity"];
+  const message = `must be ${accepted.join(" or ")}, not ${named.slice(0, 64)}`;
+  throw new ProblemError(
+    "unsupported-media-type",
+    `The content encoding ${message}.`,
+    { errors: [{ pointer: "header/content-encoding", message }] },
+    { "accept-encoding": accepted.join(", ") },
+  );
+}
+
+/**
+ * The content of a packed body, of at most `maxBytes`. Throws `payload-too-large` as soon as it is longer, and
+ * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through.
+ */
+export async function unpackBody(
+  packed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  encoding: BodyEncoding,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { readable, writable } = new DecompressionStream(encoding);
+  const reader = readable.getReader();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const read = async () => {
+    while (length <= maxBytes) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      length += value.byteLength;
+      chunks.push(value);
+    }
+    // Ends a write that waits to be read.
+    await reader.cancel().catch(() => undefined);
+  };
+  const writer = writable.getWriter();
+  // Workers take all writes at once and keep what comes of them: without pauses, a small body fills the memory.
+  const write = async () => {
+    for await (const chunk of packed) {
+      for (let at = 0; at < chunk.byteLength; at += SLICE_BYTES) {
+        await writer.write(chunk.slice(at, at + SLICE_BYTES));
+        for (let before = -1; before !== length; await nextTurn()) before = length;
+        if (length > maxBytes) return;
+      }
+    }
+    await writer.close();
+  };
+  const writing = write().catch(async (error: unknown) => {
+    // Ends a read that still waits.
+    await writer.abort(error).catch(() => undefined);
+    throw error;
+  });
+  const [written, unpacked] = await Promise.allSettled([writing, read()]);
+  if (length > maxBytes) throw bodyTooLarge(maxBytes, "when unpacked");
+  if (written.status === "rejected" && written.reason instanceof ProblemError) throw written.reason;
+  if (written.status === "rejected" || unpacked.status === "rejected") {
+    throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** Lets a waiting read end. A read of another stream takes one turn of the event loop; a timer takes a millisecond. */
+async function nextTurn(): Promise<void> {
+  await new Response(" ").text();
+}
+
+/** A body in a coding. */
+export async function packBody(
+  body: Uint8Array<ArrayBuffer>,
+  encoding: BodyEncoding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const packed = new Blob([body]).stream().pipeThrough(new CompressionStream(encoding));
+  return new Uint8Array(await new Response(packed).arrayBuffer());
+}
+
+/** Coding of a reply that the header `Accept-Encoding` asks for; null where it names none of ours. */
+export function acceptedEncoding(acceptEncoding: string | null): BodyEncoding | null {
+  const accepted = (acceptEncoding ?? "").toLowerCase();
+  return (
+    ENCODINGS.find((encoding) => new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(?![.\\d]*[1-9]))`).test(accepted)) ?? null
+  );
+}
