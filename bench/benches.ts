@@ -128,6 +128,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "blocks",
+    {
+      description: "A transformer's block, ResNet-18 and a MiniLM-shaped encoder on our kernels, against ort-webgpu",
+      load: async () => (await import("./blocks.ts")).benchBlocks,
+    },
+  ],
+  [
     "zoo",
     {
       description:

@@ -3,6 +3,7 @@ import { seededUniform } from "../seeded-uniform.ts";
 import {
   DENSE_IN_REGISTERS,
   DENSE_IN_WORKGROUP_MEMORY,
+  ONE_BATCH_OF_MATRICES,
   tileInRegisters,
   tileInWorkgroupMemory,
 } from "../tiled-product/tiled-product.ts";
@@ -22,7 +23,7 @@ const size = (name: Size, description: string, max: number, standard: number): K
 const extent = ({ batch, m, n }: KernelShape<Size>) => ({ rows: m, columns: n, products: batch });
 
 const registerTiled = tileInRegisters(
-  { name: "register-tiled", file: "register-tiled.wgsl", shared: [DENSE_IN_REGISTERS], extent },
+  { name: "register-tiled", file: "register-tiled.wgsl", shared: [ONE_BATCH_OF_MATRICES, DENSE_IN_REGISTERS], extent },
   { lanesN: { values: [1, 2, 4, 8, 16, 32], default: 8 }, lanesM: { values: [1, 2, 4, 8], default: 1 } },
 );
 

@@ -1,4 +1,5 @@
-// C = A·B for each of a batch by ../tiled-product/dense-in-registers.wgsl and ../tiled-product/in-registers.wgsl.
+// C = A·B for each of a batch by ../tiled-product/one-batch-of-matrices.wgsl,
+// ../tiled-product/dense-in-registers.wgsl and ../tiled-product/in-registers.wgsl.
 
 struct Shape { batch: u32, m: u32, n: u32, k: u32 }
 

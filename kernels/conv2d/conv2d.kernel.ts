@@ -1,6 +1,6 @@
 import type { KernelDimension, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { tileInRegisters, tileInWorkgroupMemory } from "../tiled-product/tiled-product.ts";
+import { PICTURES_IN_REGISTERS, tileInRegisters, tileInWorkgroupMemory } from "../tiled-product/tiled-product.ts";
 import { type Conv2dSize, conv2dReference } from "./conv2d.reference.ts";
 
 type Shape = KernelShape<Conv2dSize>;
@@ -21,7 +21,7 @@ const extent = (shape: Shape) => ({ rows: countPixels(shape), columns: shape.fil
 
 /** Matrix product of the pixels' neighbourhoods, which are never written down, and the weights. */
 const implicitGemm = tileInRegisters(
-  { name: "implicit-gemm", file: "implicit-gemm.wgsl", shared: [], extent },
+  { name: "implicit-gemm", file: "implicit-gemm.wgsl", shared: [PICTURES_IN_REGISTERS], extent },
   { lanesN: { values: [1, 2, 4, 8, 16], default: 4 }, lanesM: { values: [1, 2, 4, 8], default: 2 } },
 );
 

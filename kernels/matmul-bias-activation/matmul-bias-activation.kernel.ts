@@ -4,6 +4,7 @@ import { seededUniform } from "../seeded-uniform.ts";
 import {
   DENSE_IN_REGISTERS,
   DENSE_IN_WORKGROUP_MEMORY,
+  ONE_BATCH_OF_MATRICES,
   tileInRegisters,
   tileInWorkgroupMemory,
 } from "../tiled-product/tiled-product.ts";
@@ -26,7 +27,7 @@ const registerTiled = tileInRegisters(
   {
     name: "register-tiled",
     file: "register-tiled.wgsl",
-    shared: [ACTIVATE, DENSE_IN_REGISTERS],
+    shared: [ACTIVATE, ONE_BATCH_OF_MATRICES, DENSE_IN_REGISTERS],
     constants,
     extent,
   },

@@ -201,7 +201,7 @@ fn copy_out(op: Op, place: Place) {
 }
 
 @compute @workgroup_size(lanes)
-fn main(
+fn run_network(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) lane: u32,

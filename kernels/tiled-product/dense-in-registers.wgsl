@@ -1,42 +1,42 @@
 // C = A·B for dense matrices, one after the other in a batch: eight rows and eight columns an invocation.
 //
-// The kernel's own file has `a` of m × ⌈k⌉₄ and `b` of ⌈k⌉₄ × ⌈n⌉₄, in vectors of four, and `store(at, column, value)`.
+// The kernel's own file has `findOperands(product)`, `loadA(at)`, `loadB(at)` and `store(at, column, value)`.
 
-fn readA(at: vec4<u32>) -> Block { return Block(a[at.x], a[at.y], a[at.z], a[at.w]); }
+// One product: its size, and where its matrices begin and how far their rows lie apart. All but `rows` count vectors of
+// four.
+struct Operands { rows: u32, columns: u32, depth: u32, a: u32, pitchA: u32, b: u32, pitchB: u32 }
 
-fn readB(at: u32, columns: u32) -> Block {
-  return Block(b[at], b[at + columns], b[at + 2u * columns], b[at + 3u * columns]);
+fn readA(at: vec4<u32>) -> Block { return Block(loadA(at.x), loadA(at.y), loadA(at.z), loadA(at.w)); }
+
+fn readB(at: u32, pitch: u32) -> Block {
+  return Block(loadB(at), loadB(at + pitch), loadB(at + 2u * pitch), loadB(at + 3u * pitch));
 }
 
 @compute @workgroup_size(lanesN, lanesM)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {
-  let depth = (shape.k + 3u) / 4u;
-  let columns = (shape.n + 3u) / 4u;
-  let product = Product(shape.m, columns, group.z);
+  let operands = findOperands(group.z);
+  let pitch = operands.pitchB;
+  let product = Product(operands.rows, operands.columns, group.z);
   let tile = findTile(group, lane, 8u);
 
   // An invocation beyond the edge computes with the last row or column and stores nothing.
-  let last = vec4<u32>(shape.m - 1u);
-  let upper = (group.z * shape.m + min(tile.row + vec4<u32>(0u, 1u, 2u, 3u), last)) * depth;
-  let lower = (group.z * shape.m + min(tile.row + vec4<u32>(4u, 5u, 6u, 7u), last)) * depth;
-  let start = group.z * 4u * depth * columns;
-  let left = start + min(tile.left, columns - 1u);
-  let right = start + min(tile.right, columns - 1u);
+  let last = vec4<u32>(operands.rows - 1u);
+  let upper = operands.a + min(tile.row + vec4<u32>(0u, 1u, 2u, 3u), last) * operands.pitchA;
+  let lower = operands.a + min(tile.row + vec4<u32>(4u, 5u, 6u, 7u), last) * operands.pitchA;
+  let left = operands.b + min(tile.left, operands.columns - 1u);
+  let right = operands.b + min(tile.right, operands.columns - 1u);
 
   var upperLeft = Block(); var upperRight = Block();
   var lowerLeft = Block(); var lowerRight = Block();
-  for (var k = 0u; k < depth; k++) {
+  for (var k = 0u; k < operands.depth; k++) {
     let aUpper = readA(upper + k);
     let aLower = readA(lower + k);
-    let bLeft = readB(left + 4u * k * columns, columns);
+    let bLeft = readB(left + 4u * k * pitch, pitch);
     upperLeft = addProduct(upperLeft, aUpper, bLeft);
     lowerLeft = addProduct(lowerLeft, aLower, bLeft);
-    let bRight = readB(right + 4u * k * columns, columns);
+    let bRight = readB(right + 4u * k * pitch, pitch);
     upperRight = addProduct(upperRight, aUpper, bRight);
     lowerRight = addProduct(lowerRight, aLower, bRight);
   }
-  storeBlock(product, tile.row, tile.left, upperLeft);
-  storeBlock(product, tile.row, tile.right, upperRight);
-  storeBlock(product, tile.row + 4u, tile.left, lowerLeft);
-  storeBlock(product, tile.row + 4u, tile.right, lowerRight);
+  storeTile(product, tile, upperLeft, upperRight, lowerLeft, lowerRight);
 }

@@ -41,3 +41,19 @@ fn storeBlock(product: Product, row: u32, column: u32, block: Block) {
   storeRow(product, row + 2u, column, block.x2);
   storeRow(product, row + 3u, column, block.x3);
 }
+
+fn shift(block: Block, next: vec4<f32>) -> Block { return Block(block.x1, block.x2, block.x3, next); }
+
+// Stores what an invocation computed: eight rows at the left, then at the right. In one loop, since compilers copy
+// `store` to each of its calls.
+fn storeTile(product: Product, tile: Tile, upperLeft: Block, upperRight: Block, lowerLeft: Block, lowerRight: Block) {
+  var first = upperLeft; var second = lowerLeft;
+  var third = upperRight; var fourth = lowerRight;
+  for (var at = 0u; at < 16u; at++) {
+    storeRow(product, tile.row + at % 8u, select(tile.left, tile.right, at >= 8u), first.x0);
+    first = shift(first, second.x0);
+    second = shift(second, third.x0);
+    third = shift(third, fourth.x0);
+    fourth = shift(fourth, vec4<f32>());
+  }
+}

@@ -18,8 +18,11 @@ type AxisChoice = Pick<TuningAxis, "values" | "default">;
 
 const at = (file: string) => new URL(file, import.meta.url);
 
-/** Loads of dense matrices, for either tiling. */
+/** Products of dense matrices in registers; pictures likewise; and dense matrices that fill their buffers. */
 export const DENSE_IN_REGISTERS = at("dense-in-registers.wgsl");
+export const PICTURES_IN_REGISTERS = at("pictures-in-registers.wgsl");
+export const ONE_BATCH_OF_MATRICES = at("one-batch-of-matrices.wgsl");
+/** Loads of dense matrices, for tiles in workgroup memory. */
 export const DENSE_IN_WORKGROUP_MEMORY = at("dense-in-workgroup-memory.wgsl");
 
 /** Registers only, eight columns an invocation: best on software devices. */

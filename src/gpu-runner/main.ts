@@ -21,6 +21,7 @@ import { LinkChannel, LinkProbe } from "./link/link-channel.ts";
 import { DiskStore } from "./memory/disk-store.ts";
 import { ResidencyManager } from "./memory/residency-manager.ts";
 import { RooflineStore } from "./memory/roofline-store.ts";
+import { LayoutStore } from "./memory/layout-store.ts";
 import { createTuningSource, TuningCache } from "./memory/tuning-cache.ts";
 import { readHardware } from "./host/hardware/read-hardware.ts";
 import { announceEnvironments } from "./environments/announce-environments.ts";
@@ -84,7 +85,7 @@ async function main(): Promise<void> {
     source: createTuningSource(credential),
     logger,
   });
-  const models = new ModelLoader(residency, logger);
+  const models = new ModelLoader(residency, logger, await LayoutStore.open(config.dataDir, logger));
   const { userKernels } = config;
   const edgeProbe = createEdgeProbe(credential);
   const openEdge = (place: EdgePlace) => openEdgeSystem(credential, place);

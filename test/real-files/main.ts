@@ -155,7 +155,8 @@ async function cpuPlacement({ client }: LocalStack, name: string, { id }: ModelV
   const found = items.find(
     ({ modelVersionId, backend, state }) => modelVersionId === id && backend === "ort-cpu" && state === "eligible",
   );
-  if (found === undefined) throw new Error(`no placement on ort-cpu is eligible: ${JSON.stringify(items).slice(0, 600)}`);
+  if (found === undefined)
+    throw new Error(`no placement on ort-cpu is eligible: ${JSON.stringify(items).slice(0, 600)}`);
   return found.id;
 }
 

@@ -1,3 +1,4 @@
+import type { Layout } from "../networks/schedule-operators.ts";
 import path from "node:path";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, Hardware, KernelAnnouncement } from "../../protocol/fleet/hardware.ts";
@@ -224,13 +225,16 @@ export class DeviceHost {
   async loadModel({
     modelKey,
     threads = 1,
+    layout,
     ...file
-  }: { modelKey: string; threads?: number } & ModelFile): Promise<{ loadMs: number }> {
+  }: { modelKey: string; threads?: number; layout?: Layout | undefined } & ModelFile): Promise<
+    DeviceCalls["loadModel"]["output"]
+  > {
     this.#models.refuse(modelKey);
-    const load = () => this.#models.load(this.#lives, modelKey, { file, threads });
+    const load = () => this.#models.load(this.#lives, modelKey, { file, threads, layout });
     // A GPU's process compiles and measures during a load, and a device does one such piece of work at a time.
     const loaded = await (this.#options.role === "gpu" ? this.#inTurn(load) : load());
-    this.#models.keep(modelKey, file, threads);
+    this.#models.keep(modelKey, { file, threads, layout: loaded.layout });
     return loaded;
   }
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Layout } from "../networks/schedule-operators.ts";
 import type { CallOptions, DeviceChild, DeviceLogger } from "./device-child.ts";
 import { judgeReload } from "./life-machine.ts";
 import { ModelQuarantine } from "./quarantine.ts";
@@ -16,6 +17,8 @@ export type ModelFile = { readonly path: string } | { readonly read: () => Promi
 interface LoadedModel {
   readonly file: ModelFile;
   readonly threads: number;
+  /** Layout in our kernels, which a later life of the process need not measure again. */
+  readonly layout?: Layout | undefined;
   fatalReloads: number;
 }
 
@@ -40,8 +43,8 @@ export class KeptModels {
     this.#logger = logger;
   }
 
-  keep(modelKey: string, file: ModelFile, threads: number): void {
-    this.#models.set(modelKey, { file, threads, fatalReloads: 0 });
+  keep(modelKey: string, model: Omit<LoadedModel, "fatalReloads">): void {
+    this.#models.set(modelKey, { ...model, fatalReloads: 0 });
   }
 
   forget(modelKey: string): void {
@@ -69,9 +72,9 @@ export class KeptModels {
   async load(
     child: Pick<DeviceChild, "call">,
     modelKey: string,
-    { file, threads }: Pick<LoadedModel, "file" | "threads">,
+    { file, threads, layout }: Pick<LoadedModel, "file" | "threads" | "layout">,
   ) {
-    const input = { modelKey, model: await contentOf(file), threads };
+    const input = { modelKey, model: await contentOf(file), threads, ...(layout && { layout }) };
     return child.call("loadModel", input, this.limitOf(modelKey));
   }
 

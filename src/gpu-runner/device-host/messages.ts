@@ -21,6 +21,7 @@ import type { ReplayRequest, ReplayTrace } from "../environments/replay-environm
 import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from "../rollout/roll-out.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { CallContext } from "../devices/progress.ts";
+import type { Layout } from "../networks/schedule-operators.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
 import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
@@ -72,8 +73,14 @@ export interface DeviceCalls {
   replay: { input: { environment: EnvironmentSource } & ReplayRequest; output: ReplayTrace };
   /** A kernel's f64 reference on the CPU. */
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
-  /** `model` is the path of an ONNX file, or its content; it runs with one thread where `threads` is absent. */
-  loadModel: { input: { modelKey: string; model: string | Uint8Array; threads?: number }; output: { loadMs: number } };
+  /**
+   * `model` is the path of an ONNX file, or its content; it runs with one thread where `threads` is absent. Our kernels
+   * measure a layout unless they are given one, and return it.
+   */
+  loadModel: {
+    input: { modelKey: string; model: string | Uint8Array; threads?: number; layout?: Layout };
+    output: { loadMs: number; layout?: Layout };
+  };
   unloadModel: { input: { modelKey: string }; output: null };
   /**
    * Growth in bytes of this process with the model loaded and each of these batches run, in turn. For a process of its

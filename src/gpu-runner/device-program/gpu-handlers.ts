@@ -99,7 +99,7 @@ export function createGpuHandlers(
     replay: async ({ environment, ...request }) => replayEnvironment(context, openEnvironment(environment), request),
     reference: () => Promise.reject(new ProblemError("backend-failed", "References are computed by the CPU process")),
     compress: () => Promise.reject(new ProblemError("backend-failed", "Networks are compressed by the CPU process")),
-    loadModel: ({ modelKey, model, threads }) => models.load(modelKey, model, threads),
+    loadModel: ({ modelKey, model, threads, layout }) => models.load(modelKey, model, { threads, layout }),
     unloadModel: async ({ modelKey }) => {
       models.unload(modelKey);
       return null;

@@ -11,7 +11,8 @@ export interface BoundNetwork {
   readonly rows: number;
   readonly ends: GPUBuffer;
   readonly staging: GPUBuffer;
-  readonly bindings: readonly { readonly group: GPUBindGroup; readonly groups: number }[];
+  /** In the order of the dispatches. */
+  readonly bindings: readonly GPUBindGroup[];
   release(): void;
 }
 
@@ -44,13 +45,11 @@ export function bindNetwork(
     weights,
     table,
     offsets,
-    dispatches,
     rows,
   }: {
     readonly weights: GPUBuffer;
     readonly table: GPUBuffer;
     readonly offsets: readonly number[];
-    readonly dispatches: readonly Dispatch[];
     readonly rows: number;
   },
 ): BoundNetwork {
@@ -68,16 +67,15 @@ export function bindNetwork(
     const ends = take(rows * endWords, STORAGE | COPY_DST | COPY_SRC);
     const staging = take(rows * endWords, MAP_READ | COPY_DST);
     const buffers = [weights, weights, arena, ends];
-    const bindings = dispatches.map(({ groups }, index) => ({
-      groups,
-      group: device.createBindGroup({
+    const bindings = offsets.map((offset) =>
+      device.createBindGroup({
         layout,
         entries: [
-          { binding: 0, resource: { buffer: table, offset: offsets[index]!, size: TABLE_BYTES } },
+          { binding: 0, resource: { buffer: table, offset, size: TABLE_BYTES } },
           ...buffers.map((buffer, place) => ({ binding: place + 1, resource: { buffer } })),
         ],
       }),
-    }));
+    );
     return { rows, ends, staging, bindings, release };
   } catch (error) {
     release();

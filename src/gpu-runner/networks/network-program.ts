@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
+import { NETWORK_FOLDER, TILED_OPERATORS, type Tiling } from "../../../kernels/network/tiled-operators.ts";
+import type { AxisValues, KernelVariant } from "../../../kernels/kernel-spec.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
-import type { Layout } from "./schedule-operators.ts";
+import type { Dispatch, Layout } from "./schedule-operators.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
-const FOLDER = new URL("../../../kernels/network/", import.meta.url);
 const FILES = [
   "finish",
   "seldom",
@@ -21,6 +22,10 @@ const FILES = [
   "network",
 ];
 
+const TILED_FILE = new URL("tiled.wgsl", NETWORK_FOLDER);
+
+type TileVariant = KernelVariant<"rows" | "columns" | "products">;
+
 /** `override` constants of a pipeline. */
 type ProgramConstants = Readonly<Record<string, number>>;
 
@@ -29,7 +34,7 @@ export class NetworkProgram {
   readonly layout: GPUBindGroupLayout;
   readonly #device: GPUDevice;
   readonly #pipelines = new Map<string, Promise<GPUComputePipeline>>();
-  #module: Promise<GPUShaderModule> | undefined;
+  readonly #modules = new Map<string, Promise<GPUShaderModule>>();
 
   constructor(device: GPUDevice) {
     this.#device = device;
@@ -41,37 +46,62 @@ export class NetworkProgram {
 
   /** Fails with `kernel-invalid` where the device does not support so many lanes. */
   pipelineFor(constants: ProgramConstants): Promise<GPUComputePipeline> {
-    const key = JSON.stringify(constants);
+    return this.#find([], "run_network", constants);
+  }
+
+  /** Pipeline of heavy operators. Fails likewise. */
+  tilePipelineFor(variant: TileVariant, constants: ProgramConstants): Promise<GPUComputePipeline> {
+    return this.#find(filesOf(variant), "main", constants);
+  }
+
+  #find(files: readonly URL[], entryPoint: string, constants: ProgramConstants): Promise<GPUComputePipeline> {
+    const key = JSON.stringify([files, constants]);
     const known = this.#pipelines.get(key);
     if (known !== undefined) return known;
-    const made = this.#compile(constants);
+    const made = this.#compile(files, entryPoint, constants);
     this.#pipelines.set(key, made);
     made.catch(() => this.#pipelines.delete(key));
     return made;
   }
 
   /** Reads and checks the program, so that networks may be opened while other work holds the device's error scopes. */
-  async prepare(): Promise<void> {
-    await (this.#module ??= loadModule(this.#device));
+  async prepare(tilings: readonly Tiling[]): Promise<void> {
+    const variants = tilings.flatMap((tiling) => Object.values(TILED_OPERATORS[tiling]));
+    await Promise.all([[], ...variants.map(filesOf)].map((files) => this.#load(files)));
   }
 
-  async #compile(constants: ProgramConstants): Promise<GPUComputePipeline> {
-    const module = await (this.#module ??= loadModule(this.#device));
+  async #compile(files: readonly URL[], entryPoint: string, constants: ProgramConstants): Promise<GPUComputePipeline> {
+    const module = await this.#load(files);
     const layout = this.#device.createPipelineLayout({ bindGroupLayouts: [this.layout] });
-    const compute = { module, entryPoint: "main", constants };
+    const compute = { module, entryPoint, constants };
+    const label = `network/${entryPoint}`;
     try {
-      return await shareCoreUntil(this.#device.createComputePipelineAsync({ label: "network", layout, compute }));
+      return await shareCoreUntil(this.#device.createComputePipelineAsync({ label, layout, compute }));
     } catch (error) {
       const isOurs = error instanceof Error && "reason" in error && error.reason === "validation";
       throw new ProblemError(isOurs ? "kernel-invalid" : "backend-failed", String(error));
     }
   }
+
+  #load(files: readonly URL[]): Promise<GPUShaderModule> {
+    const key = files.join();
+    const known = this.#modules.get(key);
+    if (known !== undefined) return known;
+    const module = loadModule(this.#device, files);
+    this.#modules.set(key, module);
+    module.catch(() => this.#modules.delete(key));
+    return module;
+  }
 }
 
-async function loadModule(device: GPUDevice): Promise<GPUShaderModule> {
-  const parts = FILES.map(async (name) => {
-    const file = `${name}.wgsl`;
-    return { file, code: await readFile(new URL(file, FOLDER), "utf8") };
+function filesOf({ file, shared }: TileVariant): URL[] {
+  return [TILED_FILE, new URL(file, NETWORK_FOLDER), ...shared!];
+}
+
+async function loadModule(device: GPUDevice, files: readonly URL[]): Promise<GPUShaderModule> {
+  const own = FILES.map((name) => new URL(`${name}.wgsl`, NETWORK_FOLDER));
+  const parts = [...own, ...files].map(async (url) => {
+    return { file: url.pathname.split("/").slice(-2).join("/"), code: await readFile(url, "utf8") };
   });
   return compileParts(device, await Promise.all(parts));
 }
@@ -115,4 +145,48 @@ export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layou
     seldom_activations: Number(activations >> 32n),
     has_packed: has(({ weightType = 0 }) => weightType !== 0),
   };
+}
+
+/** Program of a dispatch: its pipeline, and its workgroups for a number of rows. */
+export interface DispatchProgram {
+  readonly pipeline: GPUComputePipeline;
+  readonly groupsFor: (rows: number) => readonly [number, number, number];
+}
+
+/** Programs of all dispatches. Heavy operators of one form share a pipeline. */
+export async function programsFor(
+  program: NetworkProgram,
+  dispatches: readonly Dispatch[],
+  layout: Layout,
+): Promise<DispatchProgram[]> {
+  const together = dispatches.filter(({ tile }) => tile === undefined).flatMap(({ operators }) => operators);
+  const shared = constantsOf(together, layout);
+  const programs: DispatchProgram[] = [];
+  for (const { tile, groups } of dispatches) {
+    if (tile === undefined) {
+      programs.push({ pipeline: await program.pipelineFor(shared), groupsFor: (rows) => [groups, rows, 1] });
+      continue;
+    }
+    const variant = TILED_OPERATORS[layout.tiling!][tile.kind];
+    const alike = dispatches.filter((each) => formOf(each) === formOf({ tile }));
+    const axes: AxisValues = Object.fromEntries(variant.axes.map((axis) => [axis.name, axis.default]));
+    const constants = {
+      ...constantsOf(
+        alike.flatMap(({ operators }) => operators),
+        layout,
+      ),
+      ...axes,
+      tiled_kind: KIND[tile.kind],
+      is_aligned: Number(tile.isAligned),
+    };
+    programs.push({
+      pipeline: await program.tilePipelineFor(variant, constants),
+      groupsFor: (rows) => variant.passes[0]!.workgroups({ ...tile, products: rows * tile.products }, axes),
+    });
+  }
+  return programs;
+}
+
+function formOf({ tile }: Pick<Dispatch, "tile">): string {
+  return `${tile?.kind} ${tile?.isAligned}`;
 }

@@ -1,26 +1,30 @@
+import { seededUniform } from "../../../kernels/seeded-uniform.ts";
+import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { countElements, DTYPE_BYTES, type Tensor, typedView } from "../../protocol/wire/tensor.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import { bindNetwork, type BoundNetwork, writeTables } from "./network-buffers.ts";
 import type { NetworkContext } from "./open-network.ts";
-import { constantsOf, type NetworkProgram } from "./network-program.ts";
+import { type DispatchProgram, type NetworkProgram, programsFor } from "./network-program.ts";
 import type { NetworkEnd, NetworkPlan } from "./plan-network.ts";
 import { type Dispatch, type Layout, scheduleOperators } from "./schedule-operators.ts";
 
 const MiB = 2 ** 20;
 /** Largest size of a batch's activations; larger batches run in parts. */
 const MAX_ARENA_BYTES = 64 * MiB;
-/** Workgroups along an axis, from WebGPU's default limit. */
-const MAX_GROUPS = 65_535;
 
 /** Whole numbers up to here are exact in float32, in which activations are kept. */
 const LARGEST_WHOLE = 2 ** 24;
 const LARGE: ReadonlySet<string> = new Set(["int32", "uint32", "int64", "uint64"]);
 
+/** Of the inputs by which layouts are measured. */
+const SEED = 1;
+
 interface Spread {
+  readonly layout: Layout;
   readonly dispatches: readonly Dispatch[];
-  readonly pipeline: GPUComputePipeline;
+  readonly programs: readonly DispatchProgram[];
   readonly table: GPUBuffer;
   readonly offsets: readonly number[];
 }
@@ -51,7 +55,8 @@ export class Network {
         "The wgsl backend cannot hold the network in one of the device's buffers.",
       );
     }
-    this.rowsAtMost = plan.isFixed ? 1 : Math.min(MAX_GROUPS, Math.max(1, fitting));
+    const products = Math.max(1, ...plan.operators.map(({ tile }) => tile?.products ?? 1));
+    this.rowsAtMost = plan.isFixed ? 1 : Math.max(1, Math.min(Math.floor(MAX_GROUPS / products), fitting));
   }
 
   /** Dispatches of one pass. */
@@ -61,13 +66,28 @@ export class Network {
 
   /** Current grouping of the operators, to recognise layouts that are equivalent. */
   get shape(): string {
-    return this.#spread?.dispatches.map(({ operators, groups }) => `${operators.length}x${groups}`).join() ?? "";
+    return (
+      this.#spread?.dispatches
+        .map(({ operators, groups, tile }) => `${operators.length}x${tile?.kind ?? groups}`)
+        .join() ?? ""
+    );
   }
 
-  /** Zero-filled inputs. */
-  zeros(rows: number): Tensor[] {
-    return this.#plan.inputs.map(({ name, dtype, shape, words }) => {
-      const bytes = new Uint8Array(rows * words * DTYPE_BYTES[dtype]);
+  /** Whether the catalogue could compute some of its operators. */
+  get hasTiles(): boolean {
+    return this.#plan.operators.some(({ tile }) => tile !== null);
+  }
+
+  /** Current layout, which a later load may be given. */
+  get layout(): Layout | null {
+    return this.#spread?.layout ?? null;
+  }
+
+  /** Inputs to measure it by: floats from -1 to 1, and zeros of other types. */
+  examples(rows: number): Tensor[] {
+    return this.#plan.inputs.map(({ name, dtype, shape, words }, index) => {
+      const values = dtype === "float32" ? seededUniform(SEED, index, rows * words) : null;
+      const bytes = new Uint8Array(values?.buffer ?? new ArrayBuffer(rows * words * DTYPE_BYTES[dtype]));
       return { name, dtype, shape: this.#shapeOfRows(shape, rows), bytes };
     });
   }
@@ -79,13 +99,13 @@ export class Network {
   /** Switches to another layout. Fails with `kernel-invalid` where the device does not support it. */
   async spread(layout: Layout): Promise<void> {
     const { device, pool } = this.#context;
-    const pipeline = await this.#program.pipelineFor(constantsOf(this.#plan.operators, layout));
     const dispatches = scheduleOperators(this.#plan.operators, layout);
+    const programs = await programsFor(this.#program, dispatches, layout);
     const { bytes, offsets } = writeTables(dispatches);
     const table = pool.acquire(bytes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
     device.queue.writeBuffer(table, 0, bytes);
     this.#release();
-    this.#spread = { dispatches, pipeline, table, offsets };
+    this.#spread = { layout, dispatches, programs, table, offsets };
   }
 
   /**
@@ -141,10 +161,10 @@ export class Network {
     }
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
-    pass.setPipeline(this.#spread!.pipeline);
-    for (const { group, groups } of bindings) {
-      pass.setBindGroup(0, group);
-      pass.dispatchWorkgroups(groups, rows);
+    for (const [index, { pipeline, groupsFor }] of this.#spread!.programs.entries()) {
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, bindings[index]);
+      pass.dispatchWorkgroups(...groupsFor(rows));
     }
     pass.end();
     const from = 4 * rows * this.#plan.outputs[0]!.before;
@@ -170,7 +190,8 @@ export class Network {
     this.#bound?.release();
     this.#bound = null;
     const room = Math.min(this.rowsAtMost, 2 ** Math.ceil(Math.log2(rows)));
-    const parts = { ...this.#spread!, weights: this.#weights, rows: room };
+    const { table, offsets } = this.#spread!;
+    const parts = { table, offsets, weights: this.#weights, rows: room };
     this.#bound = bindNetwork(this.#context, this.#program.layout, this.#plan, parts);
     return this.#bound;
   }

@@ -1,9 +1,12 @@
+import type { Tiling } from "../../../kernels/network/tiled-operators.ts";
 import type { OnnxModel } from "../../onnx/onnx-model.ts";
 import { readModel } from "../../onnx/read-model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
+import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
 import { checkKnown } from "./lowering/lower-node.ts";
 import { NetworkProgram } from "./network-program.ts";
 import { Network } from "./network.ts";
@@ -11,46 +14,97 @@ import { type NetworkPlan, planNetwork } from "./plan-network.ts";
 import type { Layout } from "./schedule-operators.ts";
 import { type RunningNetwork, SizedNetwork } from "./sized-network.ts";
 
-/** Candidates: all in one dispatch; large operators spread over workgroups; everything spread. */
-const SPREADS = [Number.POSITIVE_INFINITY, 30_000, 0];
+/** Work from which an operator is spread over workgroups: large ones; none, so that one dispatch has all; every one. */
+const SPREADS = [30_000, Number.MAX_SAFE_INTEGER, 0];
 const LANES = [64, 256];
 /**
  * An emulated device computes four lanes at a time and compiles slowly; with more lanes, barriers switch between groups
  * of four.
  */
 const SOFTWARE_LANES = [4];
+const TILINGS: readonly Tiling[] = ["in-registers", "in-workgroup-memory"];
+/** Workgroup memory and barriers never pay where one core is a whole workgroup. */
+const SOFTWARE_TILINGS: readonly Tiling[] = ["in-registers"];
 const RUNS = 4;
+/** Time for the runs of a candidate, of which the fastest counts: other work on the machine delays single ones. */
+const RUNS_MS = 1_000;
+/** From here on a run is long, so that tiles may gain most. */
+const LONG_MS = 100;
+/** A candidate that takes so many times as long as the best one is not run again. */
+const HOPELESS = 3;
+/** Time after which no further candidate is tried: a load has to end within the limit of one run. */
+const BUDGET_MS = 10_000;
 
-/** Times each layout with one row and returns the fastest: devices differ too much for a fixed choice. */
-async function chooseLayout(network: Network, { limits, adapterInfo }: GPUDevice): Promise<Layout> {
-  const isSoftware = isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
-  const lanes = (isSoftware ? SOFTWARE_LANES : LANES).filter(
-    (each) => each <= limits.maxComputeInvocationsPerWorkgroup,
-  );
-  const layouts = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom })));
-  const tried: { readonly layout: Layout; readonly ms: number }[] = [];
-  const seen = new Set<string>();
-  for (const layout of layouts) {
-    await network.spread(layout);
-    const key = `${layout.lanes} ${network.shape}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    tried.push({ layout, ms: await timeRuns(network) });
-  }
-  return tried.reduce((best, each) => (each.ms < best.ms ? each : best)).layout;
+function isSoftware({ adapterInfo }: GPUDevice): boolean {
+  return isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
 }
 
-/** Milliseconds of the fastest of several runs. The first run warms the device up and is not counted. */
-async function timeRuns(network: Network): Promise<number> {
-  const inputs = network.zeros(1);
-  await network.run(inputs);
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < RUNS; run++) {
-    const startedAt = performance.now();
-    await network.run(inputs);
-    fastest = Math.min(fastest, performance.now() - startedAt);
+function tilingsOf(device: GPUDevice): readonly Tiling[] {
+  return isSoftware(device) ? SOFTWARE_TILINGS : TILINGS;
+}
+
+/** Layouts in which the one program computes everything, and those with the catalogue's tiles. */
+function listLayouts(network: Network, device: GPUDevice): { together: Layout[]; tiled: Layout[] } {
+  const lanes = (isSoftware(device) ? SOFTWARE_LANES : LANES).filter(
+    (each) => each <= device.limits.maxComputeInvocationsPerWorkgroup,
+  );
+  const together = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom, tiling: null })));
+  const tilings = network.hasTiles ? tilingsOf(device) : [];
+  const tiled = tilings.flatMap((tiling) => together.map((layout) => ({ ...layout, tiling })));
+  return { together, tiled };
+}
+
+/**
+ * Runs each layout with one row and returns the fastest, since devices differ too much for a fixed choice. One whose
+ * outputs differ from those of the first, in which the one program computes everything, is left out.
+ */
+async function chooseLayout(network: Network, device: GPUDevice): Promise<Layout> {
+  const { together, tiled } = listLayouts(network, device);
+  const [first, ...others] = together;
+  const inputs = network.examples(1);
+  const begunAt = performance.now();
+  await network.spread(first!);
+  const { tensors: wanted, ms } = await timeRuns(network, inputs, Number.POSITIVE_INFINITY);
+  let best = { layout: first!, ms };
+  const seen = new Set([`${first!.lanes} null ${network.shape}`]);
+  // Tiles compile slowly and gain most where a run is long. Other layouts of short ones share their program.
+  const isLong = ms > LONG_MS;
+  const startedAt = isLong ? begunAt : performance.now();
+  for (const layout of isLong ? [...tiled, ...others] : [...others, ...tiled]) {
+    if (performance.now() - startedAt > BUDGET_MS) break;
+    await network.spread(layout);
+    const key = `${layout.lanes} ${layout.tiling} ${network.shape}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const found = await timeRuns(network, inputs, best.ms);
+    const isRight = maxRelativeError(wanted, found.tensors) <= AGREEMENT;
+    if (isRight && found.ms < best.ms) best = { layout, ms: found.ms };
   }
-  return fastest;
+  return best.layout;
+}
+
+/**
+ * Milliseconds of the fastest of several runs, and the outputs of the first. That one warms the device up, and counts only
+ * where it is long.
+ */
+async function timeRuns(
+  network: Network,
+  inputs: readonly Tensor[],
+  bestMs: number,
+): Promise<{ ms: number; tensors: Tensor[] }> {
+  const startedAt = performance.now();
+  const { tensors } = await network.run(inputs);
+  let before = performance.now();
+  const firstMs = before - startedAt;
+  if (firstMs > RUNS_MS || firstMs > Math.max(LONG_MS, HOPELESS * bestMs)) return { ms: firstMs, tensors };
+  let ms = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS && before - startedAt < RUNS_MS; run++) {
+    await network.run(inputs);
+    const now = performance.now();
+    ms = Math.min(ms, now - before);
+    before = now;
+  }
+  return { ms, tensors };
 }
 
 /** Device, and the pool of all its buffers. */
@@ -82,7 +136,7 @@ export async function openNetwork(
     return (await openPlan(context, program, plan, weights, layout)).network;
   }
   model.nodes.forEach(checkKnown);
-  await program.prepare();
+  await program.prepare(tilingsOf(context.device));
   let chosen = layout;
   return new SizedNetwork(model, async (sized) => {
     // A request may come beside other work, whose error scopes it must not enter.

@@ -1,11 +1,13 @@
 import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { type DType, DTYPE_BYTES } from "../../protocol/wire/tensor.ts";
 import { expandModel } from "./lowering/expand-model.ts";
+import { fuseGelu } from "./fuse-gelu.ts";
 import { lowerNode } from "./lowering/lower-node.ts";
 import { emitLevels } from "./lowering/lower-quantised.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
+import { type Tile, tileOf } from "./tile-operators.ts";
 
 /** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
@@ -42,8 +44,8 @@ function placeRegions(operators: readonly PlannedOp[]): { offsets: Map<Region, n
 
 function livesOf(operators: readonly PlannedOp[]): Life[] {
   const lives = new Map<Region, Life>();
-  for (const [index, { input, other, factor, output, cells, firstCells, products }] of operators.entries()) {
-    for (const spot of [input, other, factor, output, cells, firstCells, products]) {
+  for (const [index, { input, other, factor, output, cells, firstCells, products, turned }] of operators.entries()) {
+    for (const spot of [input, other, factor, output, cells, firstCells, products, turned]) {
       if (spot === undefined) continue;
       const life = lives.get(spot.region);
       if (life === undefined) lives.set(spot.region, { region: spot.region, from: index, until: index });
@@ -75,6 +77,8 @@ export interface ReadyOp {
   readonly work: number;
   /** Whether its lanes synchronise, which limits it to one workgroup per row. */
   readonly isSerial: boolean;
+  /** How the catalogue computes it; null where the work is too little or its form another one. */
+  readonly tile: Tile | null;
 }
 
 /** Network in the form that the kernels run. */
@@ -95,7 +99,7 @@ export interface NetworkPlan {
  * `invalid-model` for unsupported parts, with operator and reason.
  */
 export function planNetwork(file: OnnxModel): NetworkPlan {
-  const model = expandModel(file);
+  const model = fuseGelu(expandModel(file));
   const [sparse] = model.sparseWeights?.keys() ?? [];
   if (sparse !== undefined) throw unsupported({ operator: "sparse weights", name: sparse }, "it reads dense ones only");
   const lowering = new Lowering(model);
@@ -145,17 +149,15 @@ function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "ar
       other: at(spots.other),
       weights: at(spots.factor),
       output: at(spots.output),
+      d0: at(spots.turned),
       d1: at(spots.cells),
       d2: at(spots.firstCells),
       d3: at(spots.products),
     };
     const known = Object.fromEntries(Object.entries(places).filter(([, place]) => place !== undefined)) as OpNumbers;
-    return {
-      numbers: { ...numbers, ...known, kind: KIND[kind], arena: arenaWords },
-      items: numbers["items"]!,
-      work,
-      isSerial: kind === "gru" || kind === "lstm",
-    };
+    const all = { ...numbers, ...known, kind: KIND[kind], arena: arenaWords };
+    const isSerial = kind === "gru" || kind === "lstm";
+    return { numbers: all, items: numbers["items"]!, work, isSerial, tile: tileOf(all, work) };
   });
   return { operators: ready, arenaWords };
 }

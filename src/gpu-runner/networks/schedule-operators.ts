@@ -1,5 +1,7 @@
+import type { Tiling } from "../../../kernels/network/tiled-operators.ts";
 import { MAX_RUN } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
+import type { Tile } from "./tile-operators.ts";
 
 /** Largest number of workgroups per operator and row: beyond it their start takes longer than their work. */
 const MAX_SPREAD = 32;
@@ -10,31 +12,52 @@ export interface Layout {
   readonly lanes: number;
   /** An operator with more work than this gets a dispatch of its own with many workgroups. */
   readonly spreadFrom: number;
+  /** Structure of the catalogue that computes heavy operators; null where the one program computes all. */
+  readonly tiling: Tiling | null;
 }
 
 /** Operators that run in sequence in one dispatch, and its workgroups per row. */
 export interface Dispatch {
   readonly operators: readonly ReadyOp[];
   readonly groups: number;
+  /** Of a heavy operator that the catalogue computes. */
+  readonly tile?: Tile;
 }
 
-/** Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone. */
-export function scheduleOperators(operators: readonly ReadyOp[], { lanes, spreadFrom }: Layout): Dispatch[] {
+/**
+ * Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone, and heavy ones as
+ * the catalogue computes them.
+ */
+export function scheduleOperators(operators: readonly ReadyOp[], { lanes, spreadFrom, tiling }: Layout): Dispatch[] {
   const dispatches: Dispatch[] = [];
   let run: ReadyOp[] = [];
   const endRun = () => {
     if (run.length > 0) dispatches.push({ operators: run, groups: 1 });
     run = [];
   };
-  for (const op of operators) {
+  const add = (op: ReadyOp) => {
     const groups = op.isSerial ? 1 : Math.min(MAX_SPREAD, Math.ceil(op.items / lanes));
     if (op.work > spreadFrom && groups > 1) {
       endRun();
       dispatches.push({ operators: [op], groups });
-      continue;
+      return;
     }
     if (run.length === MAX_RUN) endRun();
     run.push(op);
+  };
+  for (const op of operators) {
+    const { tile } = op;
+    if (tiling === null || tile === null) {
+      add(op);
+      continue;
+    }
+    // Only tiles in registers read vectors of channels.
+    if (tile.turn !== undefined && tiling === "in-registers") {
+      const items = tile.turn["items"]!;
+      add({ numbers: tile.turn, items, work: items, isSerial: false, tile: null });
+    }
+    endRun();
+    dispatches.push({ operators: [op], groups: 1, tile });
   }
   endRun();
   return dispatches;

@@ -10,7 +10,7 @@ import { type NetworkPlan, planNetwork } from "./plan-network.ts";
 const MOST_PLANS = 4;
 
 /** Network that runs. */
-export type RunningNetwork = Pick<Network, "run" | "close">;
+export type RunningNetwork = Pick<Network, "run" | "close" | "layout">;
 
 interface Sized {
   readonly network: Network;
@@ -23,6 +23,8 @@ interface Sized {
  * sizes and such numbers, and the latest plans are kept.
  */
 export class SizedNetwork implements RunningNetwork {
+  /** The first plan measures one, after the load. */
+  readonly layout = null;
   readonly #model: OnnxModel;
   readonly #open: (plan: NetworkPlan) => Promise<Network>;
   readonly #settling: ReadonlySet<string>;

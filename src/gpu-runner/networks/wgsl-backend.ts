@@ -3,6 +3,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { Gpu } from "../devices/gpu/device.ts";
 import { type NetworkContext, openNetwork } from "./open-network.ts";
+import type { Layout } from "./schedule-operators.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { RunningNetwork } from "./sized-network.ts";
 
@@ -20,20 +21,26 @@ export class WgslBackend {
   }
 
   /**
-   * Loads an ONNX file by its path or its content, and replaces any model under the key. Fails with `invalid-model` for
+   * Loads an ONNX file by its path or its content, and replaces any model under the key. Returns the layout, which an
+   * earlier load may have measured; none where it is measured with the first request. Fails with `invalid-model` for
    * unsupported operators, and with `backend-failed` where threads are requested.
    */
-  async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
+  async load(
+    modelKey: string,
+    model: string | Uint8Array,
+    { threads = 1, layout }: { readonly threads?: number | undefined; readonly layout?: Layout | undefined } = {},
+  ): Promise<{ loadMs: number; layout?: Layout }> {
     if (threads > 1) {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
     const file = typeof model === "string" ? await readModelFile(model) : model;
-    const network = await openNetwork(this.#context, file);
+    const network = await openNetwork(this.#context, file, layout && { layout });
     this.#gpu.throwUncaptured();
     this.unload(modelKey);
     this.#networks.set(modelKey, network);
-    return { loadMs: performance.now() - startedAt };
+    const loadMs = performance.now() - startedAt;
+    return { loadMs, ...(network.layout !== null && { layout: network.layout }) };
   }
 
   /** Frees a model; an unknown key is no error. */

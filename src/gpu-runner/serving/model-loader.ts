@@ -4,6 +4,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
 import type { FleetDevice } from "./device-fleet.ts";
+import type { LayoutStore } from "../memory/layout-store.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import { modelKeyOf, type ServedVariant } from "./queue/model-key.ts";
@@ -42,6 +43,7 @@ interface Load {
 export class ModelLoader {
   readonly #residency: Pick<ResidencyManager, "keep" | "read">;
   readonly #logger: Pick<Logger, "warn">;
+  readonly #layouts: Pick<LayoutStore, "find" | "save"> | null;
   /** By device and model key. */
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
@@ -50,9 +52,15 @@ export class ModelLoader {
   readonly #configurations = new Map<string, ServingConfiguration>();
   readonly #wanted = new Map<string, ServingConfiguration>();
 
-  constructor(residency: Pick<ResidencyManager, "keep" | "read">, logger: Pick<Logger, "warn">) {
+  /** Without `layouts`, our kernels measure theirs at every load. */
+  constructor(
+    residency: Pick<ResidencyManager, "keep" | "read">,
+    logger: Pick<Logger, "warn">,
+    layouts: Pick<LayoutStore, "find" | "save"> | null = null,
+  ) {
     this.#residency = residency;
     this.#logger = logger;
+    this.#layouts = layouts;
   }
 
   /**
@@ -226,7 +234,11 @@ export class ModelLoader {
     const digest = digestOf(model, variant);
     this.#residency.keep(digest);
     const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
-    const { loadMs } = await host.loadModel({ modelKey, threads, read: () => this.#residency.read(digest) });
+    const { fingerprint } = host.device;
+    const known = this.#layouts?.find(digest, fingerprint);
+    const read = () => this.#residency.read(digest);
+    const { loadMs, layout } = await host.loadModel({ modelKey, threads, layout: known, read });
+    if (layout !== undefined && known === undefined) await this.#layouts?.save(digest, fingerprint, layout);
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
 }

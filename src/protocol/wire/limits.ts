@@ -139,6 +139,8 @@ export const LIMITS = {
   tuningReasonLength: 500,
   /** Tunings that a runner keeps on its disk. */
   storedTunings: 1_000,
+  /** Layouts of networks that a runner keeps on its disk, some 150 bytes each. */
+  storedLayouts: 1_000,
   /** A validation: its scenarios, its requirements, its time, the time and queries of one scenario, rates of one search. */
   validationScenarios: 8,
   requirements: 32,

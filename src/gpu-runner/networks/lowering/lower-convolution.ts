@@ -1,5 +1,6 @@
 import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { type Window, windowsOf } from "../../../onnx/shape-rule.ts";
+import { isHeavy } from "../tile-operators.ts";
 import type { OpNumbers } from "./network-op.ts";
 import type { Lowering, PlannedOp } from "./lowering.ts";
 import { emitWalk } from "./lower-movement.ts";
@@ -220,6 +221,10 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
   };
   const matrix = { outputs: groups * padded, inputs: channels * taps, at };
   const placed = lowering.weights.putMatrix(weights, matrix, "outputs");
+  const isAlone = groups === 1 && output.shape[0] === 1;
+  const isTiled = isAlone && which === 0 && placed.weightType === 0 && isHeavy(work, pixels);
+  // Tiles multiply zeros with what follows the last channel, which must be numbers.
+  if (isTiled) lowering.weights.putFloats(new Float32Array(4 * taps * (-channels & 3)));
   const offset =
     bias === undefined
       ? -1
@@ -228,7 +233,9 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
         );
   const items = ((groups * padded) / 8) * Math.ceil(pixels / 8);
   const numbers = { ...geometry, ...placed, which, bias: offset, filters, channels, items };
-  emitPictures(lowering, node, { kind: "convolve", numbers, input, work }, output);
+  const words = Math.ceil(channels / 4) * 4 * geometry["height"]! * geometry["width"]!;
+  const turned = isTiled ? { turned: { region: { words }, offset: 0 } } : {};
+  emitPictures(lowering, node, { kind: "convolve", numbers, input, work, ...turned }, output);
 }
 
 /** The same operator for each picture, where a network of fixed size has several. */

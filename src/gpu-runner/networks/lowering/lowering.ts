@@ -30,6 +30,8 @@ export interface PlannedOp {
   readonly factor?: Spot;
   /** Recurrent layers: temporary location of the products of the states for the gates. */
   readonly products?: Spot;
+  /** Heavy convolutions: temporary location of the picture with its channels together. */
+  readonly turned?: Spot;
   /** Number of multiplications or similar, which decides how operators are spread over workgroups. */
   readonly work: number;
 }

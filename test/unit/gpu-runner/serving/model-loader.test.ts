@@ -279,3 +279,33 @@ describe("a request that fails", () => {
     expect(loads).toHaveLength(1);
   });
 });
+
+describe("a layout of our kernels", () => {
+  it("is kept once measured, and given to every later load", async () => {
+    const layout = { lanes: 4, spreadFrom: 0, tiling: "in-registers" } as const;
+    const stored = new Map<string, typeof layout>();
+    const given: unknown[] = [];
+    const host = {
+      device: { key: "gpu0", fingerprint: {} },
+      loadModel: async (input: { layout?: unknown }) => {
+        given.push(input.layout);
+        return { loadMs: 1, layout };
+      },
+      infer: async () => ({ tensors: [], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
+    } as unknown as DeviceHost;
+    const layouts = {
+      find: (digest: string) => stored.get(digest),
+      save: async (digest: string) => void stored.set(digest, layout),
+    };
+    for (let start = 0; start < 2; start++) {
+      const models = new ModelLoader(
+        { keep: () => {}, read: async () => new Uint8Array() },
+        { warn: () => {} },
+        layouts,
+      );
+      await models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
+    }
+    expect(given).toEqual([undefined, layout]);
+    expect([...stored.keys()]).toEqual(["sha256:0"]);
+  });
+});

@@ -1,0 +1,71 @@
+import type { TiledKind } from "../../../kernels/network/tiled-operators.ts";
+import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
+import { KIND, type OpNumbers, writeWalk } from "./lowering/network-op.ts";
+
+/** A heavy operator as the catalogue's tiled products compute it. */
+export interface Tile {
+  readonly kind: TiledKind;
+  /** Size and number of the matrices that it writes, for one row of a batch. */
+  readonly rows: number;
+  readonly columns: number;
+  readonly products: number;
+  /** Whether the rows of its output, and of what is added to it, are whole vectors of four. */
+  readonly isAligned: boolean;
+  /** Copy that lays the channels of a picture together, for tiles in registers. */
+  readonly turn?: OpNumbers;
+}
+
+/**
+ * Multiplications from which a program of its own may pay. A software device compiles it for a second or more, and gains
+ * less than a millisecond below this.
+ */
+const HEAVY = 2_000_000;
+/** Rows of the smallest tile. */
+const TILE_ROWS = 8;
+
+/** Most rows of one product, and most products, whose workgroups fit along an axis. */
+const MOST_ROWS = TILE_ROWS * MAX_GROUPS;
+
+/** Whether an operator of so many multiplications for a number of rows may be worth a dispatch of its own. */
+export function isHeavy(work: number, rows: number): boolean {
+  return work >= HEAVY && rows >= TILE_ROWS && rows <= MOST_ROWS;
+}
+
+/** Tile of an operator whose places in the arena are known; null where the programs cannot read it. */
+export function tileOf(numbers: OpNumbers, work: number): Tile | null {
+  const of = (field: string) => numbers[field] ?? 0;
+  const isWhole = (...values: number[]) => values.every((value) => value % 4 === 0);
+  const other = numbers["other"] ?? 0;
+  if (of("weightType") !== 0) return null;
+  if (numbers["kind"] === KIND.dense) {
+    const [rows, columns] = [of("rows"), of("filters")];
+    if (!isHeavy(work, rows) || !isWhole(of("channels"), of("input"))) return null;
+    return { kind: "dense", rows, columns, products: 1, isAligned: isWhole(columns, of("output"), other) };
+  }
+  if (numbers["kind"] === KIND.product) {
+    const [rows, columns, products] = [of("d3"), of("d4"), of("d0") * of("d1") * of("d2")];
+    const strides = ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b5"].map(of);
+    const isDense = of("a5") === 1 && of("b4") === 1 && isWhole(of("d5"), of("input"), of("weights"), ...strides);
+    if (!isHeavy(work, rows) || !isDense || products > MAX_GROUPS) return null;
+    const isAligned = isWhole(columns, of("output"), other, ...["o0", "o1", "o2", "o3"].map(of));
+    return { kind: "product", rows, columns, products, isAligned };
+  }
+  if (numbers["kind"] !== KIND.convolve || numbers["d0"] === undefined) return null;
+  const [channels, picture] = [of("channels"), of("height") * of("width")];
+  const walk = writeWalk(
+    [
+      { size: channels, a: picture, b: 0, out: 1 },
+      { size: picture, a: 1, b: 0, out: Math.ceil(channels / 4) * 4 },
+    ],
+    2,
+  );
+  const turn = { ...walk, kind: KIND.map, which: 0, items: channels * picture, arena: of("arena") };
+  return {
+    kind: "convolve",
+    rows: of("outHeight") * of("outWidth"),
+    columns: of("filters"),
+    products: 1,
+    isAligned: false,
+    turn: { ...turn, input: of("input"), output: of("d0") },
+  };
+}

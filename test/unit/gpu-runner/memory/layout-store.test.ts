@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LayoutStore } from "../../../../src/gpu-runner/memory/layout-store.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import { capabilities } from "../../../edge/stack/samples.ts";
+
+const { fingerprint } = capabilities.devices[0]!;
+const other = { ...fingerprint, driver: "another" };
+const layout = { lanes: 4, spreadFrom: Number.MAX_SAFE_INTEGER, tiling: "in-registers" } as const;
+
+let dataDir: string;
+let warnings: number;
+const open = () => LayoutStore.open(dataDir, { warn: () => void warnings++ });
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "millrace-layouts-"));
+  warnings = 0;
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+describe("a network's layout", () => {
+  it("outlives the runner, for its file and device alone", async () => {
+    const store = await open();
+    expect(store.find("sha256:1", fingerprint)).toBeUndefined();
+    await store.save("sha256:1", fingerprint, layout);
+    const later = await open();
+    expect(later.find("sha256:1", fingerprint)).toEqual(layout);
+    expect(later.find("sha256:2", fingerprint)).toBeUndefined();
+    expect(later.find("sha256:1", other)).toBeUndefined();
+  });
+
+  it("is measured again where the file is damaged", async () => {
+    await (await open()).save("sha256:1", fingerprint, layout);
+    const path = join(dataDir, "layouts.json");
+    const text = await readFile(path, "utf8");
+    for (const damaged of [text.slice(0, 40), text.replace("in-registers", "by-magic"), "[]"]) {
+      await writeFile(path, damaged);
+      expect((await open()).find("sha256:1", fingerprint)).toBeUndefined();
+    }
+  });
+
+  it("is dropped, the oldest first, where there are too many", async () => {
+    const store = await open();
+    for (let at = 0; at <= LIMITS.storedLayouts; at++) await store.save(`sha256:${at}`, fingerprint, layout);
+    expect(store.find("sha256:0", fingerprint)).toBeUndefined();
+    expect(store.find("sha256:1", fingerprint)).toEqual(layout);
+    expect(store.find(`sha256:${LIMITS.storedLayouts}`, fingerprint)).toEqual(layout);
+  });
+
+  it("stays known in this process where the disk refuses it", async () => {
+    const store = await open();
+    await rm(dataDir, { recursive: true });
+    await store.save("sha256:1", fingerprint, layout);
+    expect(store.find("sha256:1", fingerprint)).toEqual(layout);
+    expect(warnings).toBe(1);
+  });
+});
