@@ -10,10 +10,17 @@ export interface RandomFile {
   readonly read: (offset: number, length: number) => Promise<Uint8Array>;
 }
 
+/** A file of a browser, or one that Node opened as a blob. */
+export function openBlob(blob: Blob): RandomFile {
+  const read = async (offset: number, length: number) =>
+    new Uint8Array(await blob.slice(offset, offset + length).arrayBuffer());
+  return { sizeBytes: blob.size, read };
+}
+
 /** The file with the graph, and those that it names for its weights. */
 export interface ModelFiles {
   readonly model: RandomFile;
-  readonly data: ReadonlyMap<string, RandomFile>;
+  readonly data: { readonly get: (name: string) => RandomFile | undefined };
 }
 
 export interface OutlineLimits {

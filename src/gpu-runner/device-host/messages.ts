@@ -21,6 +21,7 @@ import type { ReplayRequest, ReplayTrace } from "../environments/replay-environm
 import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from "../rollout/roll-out.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { CallContext } from "../devices/progress.ts";
+import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
 import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
@@ -73,19 +74,22 @@ export interface DeviceCalls {
   /** A kernel's f64 reference on the CPU. */
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
   /** `model` is the path of an ONNX file, or its content; it runs with one thread where `threads` is absent. */
-  loadModel: { input: { modelKey: string; model: string | Uint8Array; threads?: number }; output: { loadMs: number } };
+  loadModel: {
+    input: { modelKey: string; model: string | ModelContent; threads?: number };
+    output: { loadMs: number };
+  };
   unloadModel: { input: { modelKey: string }; output: null };
   /**
    * Growth in bytes of this process with the model loaded and each of these batches run, in turn. For a process of its
    * own, where nothing else grows.
    */
   measureMemory: {
-    input: { model: Uint8Array; batches: readonly (readonly Tensor[])[]; threads?: number };
+    input: { model: ModelContent; batches: readonly (readonly Tensor[])[]; threads?: number };
     output: number[];
   };
   /** Cost of a start; for a process of its own, too. */
   measureStart: {
-    input: { model: Uint8Array; tensors: readonly Tensor[]; threads?: number };
+    input: { model: ModelContent; tensors: readonly Tensor[]; threads?: number };
     output: { loadMs: number; firstAnswerMs: number };
   };
   infer: { input: { modelKey: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };

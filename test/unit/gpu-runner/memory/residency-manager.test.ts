@@ -35,12 +35,13 @@ async function openManager(
   changes: Partial<MemoryBudgets> = {},
   store = new DiskStore(folder),
 ) {
-  const { asked, source } = createSource(artifacts);
+  const { asked, source, fileSource } = createSource(artifacts);
   const logger = pino({ level: "silent" });
   const manager = await ResidencyManager.open({
     budgets: { ...budgets, ...changes },
     store,
     source,
+    fileSource,
     devices: [],
     logger,
   });
@@ -257,6 +258,7 @@ describe("prefetching", () => {
         hanging.resolve();
         return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
       },
+      fileSource: async () => undefined,
       devices: [],
       logger: pino({ level: "silent" }),
     });
