@@ -40,9 +40,9 @@ export function hasDigest(bytes: Uint8Array, digest: string): boolean {
 }
 
 /** The same of a file, which is read piece by piece. */
-export async function hasFileDigest(path: string, digest: string): Promise<boolean> {
+export async function hasFileDigest(file: string, digest: string): Promise<boolean> {
   const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
   return `sha256:${hash.digest("hex")}` === digest;
 }
 

@@ -115,13 +115,16 @@ export function createFileSource(access: EdgeAccess): FileSource {
           clearTimeout(timer);
         }
       };
-      for (let before = -1; doneBytes !== sizeBytes && doneBytes <= sizeBytes;) {
-        // Where something arrived, it is not given up.
+      // Where something arrived, it is not given up.
+      const fetchAll = async (): Promise<void> => {
+        const before = doneBytes;
+        if (before >= sizeBytes) return;
         await retry(stopped, fetchRest).catch((error: unknown) => {
-          if (doneBytes === before || stopped.aborted || error instanceof ProblemError) throw error;
+          if (doneBytes <= before || stopped.aborted || error instanceof ProblemError) throw error;
         });
-        before = doneBytes;
-      }
+        return fetchAll();
+      };
+      await fetchAll();
       if (`sha256:${hash.digest("hex")}` === digest) return;
       await file.truncate(0);
     } finally {

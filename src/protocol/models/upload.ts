@@ -33,7 +33,8 @@ export function boundsOfPart(
   return { start: (number - 1) * partBytes, end: Math.min(number * partBytes, sizeBytes) };
 }
 
-const MODEL_FILE = "model.onnx";
+/** Name of a model's own file among its files. */
+export const MODEL_FILE = "model.onnx";
 
 /** Name of a file beside the model's own, as `external_data` has it: no folder, and not the model's own file. */
 const DataFileName = z
@@ -94,5 +95,3 @@ export const uploadEndpoints = {
     problems: ["not-found", "payload-too-large", "unsupported-media-type"],
   }),
 } as const;
-
-export { MODEL_FILE };

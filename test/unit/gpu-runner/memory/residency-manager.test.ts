@@ -67,7 +67,8 @@ describe("a large model", () => {
     digest,
     sizeBytes: SIZE,
   }));
-  const open = (manager: ResidencyManager, wanted = files) => manager.read("sha256:list", wanted) as Promise<ModelPaths>;
+  const open = (manager: ResidencyManager, wanted = files) =>
+    manager.read("sha256:list", wanted) as Promise<ModelPaths>;
 
   it("comes to the disk once, never to memory, and stays there over a restart", async () => {
     const first = await openManager(random);
