@@ -188,6 +188,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "named-budgets",
+    {
+      description: "Requests to the zoo with the budget that a refusal has just named: the share that is answered",
+      load: async () => (await import("./named-budgets.ts")).benchNamedBudgets,
+    },
+  ],
+  [
     "goodput",
     {
       description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 12 minutes",

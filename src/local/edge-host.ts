@@ -119,7 +119,7 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
   );
   await miniflare.ready;
   await applyMigrations(await miniflare.getD1Database("DB", "millrace"), join(options.root, "migrations"));
-  const stopCron = await startCron(miniflare, options.cronMs ?? CRON_MS);
+  const stopCron = startCron(miniflare, options.cronMs ?? CRON_MS);
   const stop = async () => {
     stopCron();
     await miniflare.dispose();
@@ -127,14 +127,16 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
   return { url: `http://${HOST}:${port}`, stop };
 }
 
-/** Fires the scheduled handler of the Worker now and then, the next time once the last one has ended. */
-async function startCron(miniflare: Miniflare, periodMs: number): Promise<() => void> {
-  const worker = await miniflare.getWorker("millrace");
+/** Calls the Worker's scheduled handler again and again, each time a period after the last call ended. */
+function startCron(miniflare: Miniflare, periodMs: number): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const fire = async () => {
-    // It reports its own failures; one that workerd's end brings is none.
-    await worker.scheduled({ scheduledTime: new Date() }).catch(() => {});
+    // A worker that was looked up before workerd crashed cannot be called again. The handler reports its own failures.
+    await miniflare
+      .getWorker("millrace")
+      .then((worker) => worker.scheduled({ scheduledTime: new Date() }))
+      .catch(() => {});
     if (!isStopped) arm();
   };
   const arm = () => void (timer = setTimeout(() => void fire(), periodMs));

@@ -8,12 +8,13 @@ import type { Client } from "../client/client.ts";
 import { followJob } from "../client/jobs.ts";
 import { readCredential } from "../gpu-runner/link/registration.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import type { Capabilities } from "../protocol/fleet/hardware.ts";
 import type { Runner } from "../protocol/fleet/runner.ts";
 import type { InferReply, InferRequest } from "../protocol/inference/inference.ts";
 import type { BenchmarkResult } from "../protocol/jobs/benchmark.ts";
 import { toProblem } from "../protocol/wire/problem.ts";
 import { LocalError } from "./data-folder.ts";
-import type { Summary } from "./summary.ts";
+import { NO_GPU, type Summary } from "./summary.ts";
 
 const RUNNER_TIMEOUT_MS = 120_000;
 const HISTORY_TIMEOUT_MS = 10_000;
@@ -47,29 +48,41 @@ export async function performFirstRun(context: FirstRunContext): Promise<Found> 
   await uploadInt8(context, version.version);
   await uploadModel(context, "cartpole", "cartpole.onnx");
   for (const name of ["lenet5", "cartpole"]) await waitForPlacement(context, name, runner.id);
-  progress.step(`Benchmarking ${BENCHMARK.kernel} ${Object.values(BENCHMARK.shape).join("×")}`);
-  const result = await runBenchmark(context, runner.id);
+  const benchmark = await benchmarkKernel(context, runner);
   progress.step("Answering a real digit within its budget");
   const inference = await recogniseDigit(context);
   progress.step("Reading the history");
   const history = await waitForHistory(client);
+  return { runner: { id: runner.id, ...benchmark.place }, benchmark: benchmark.found, inference, history };
+}
+
+type OnlineRunner = Runner & { readonly capabilities: Capabilities };
+
+/** The benchmark and its device; on a runner without a GPU none, and its first device. */
+async function benchmarkKernel(context: FirstRunContext, { id, capabilities }: OnlineRunner) {
+  if (!capabilities.kernels.some(({ name }) => name === BENCHMARK.kernel)) {
+    context.progress.step(`Leaving out the benchmark: ${NO_GPU}`);
+    const [device] = capabilities.devices;
+    return { place: { device: device?.name ?? "no device", software: device?.software ?? false }, found: null };
+  }
+  context.progress.step(`Benchmarking ${BENCHMARK.kernel} ${Object.values(BENCHMARK.shape).join("×")}`);
+  const result = await runBenchmark(context, id);
   const { environment, correctness, kernel, gflops, roofline } = result;
   const { shareOfRoof, bound } = roofline ?? { shareOfRoof: null, bound: null };
   const timed = result.gpuMs !== null && result.clock === "gpu-timestamp" ? result.gpuMs : result.wallMs;
   return {
-    runner: { id: runner.id, device: environment.deviceName, software: environment.software },
-    benchmark: { kernel, correct: correctness.correct, gflops, shareOfRoof, bound, p50Ms: timed.p50, n: timed.count },
-    inference,
-    history,
+    place: { device: environment.deviceName, software: environment.software },
+    found: { kernel, correct: correctness.correct, gflops, shareOfRoof, bound, p50Ms: timed.p50, n: timed.count },
   };
 }
 
-async function waitForRunner({ client, dataDir }: FirstRunContext): Promise<Runner> {
+async function waitForRunner({ client, dataDir }: FirstRunContext): Promise<OnlineRunner> {
   return poll(RUNNER_TIMEOUT_MS, `The runner did not come up: see ${join(dataDir, "runner.log")}.`, async () => {
     const credential = await readCredential(join(dataDir, "runner"));
     if (credential === null) return null;
     const runner = await client.call(endpoints.getRunner, { params: { id: credential.runnerId } });
-    return runner.state === "online" && runner.capabilities !== null ? runner : null;
+    const { state, capabilities } = runner;
+    return state === "online" && capabilities !== null ? { ...runner, capabilities } : null;
   });
 }
 

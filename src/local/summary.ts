@@ -1,3 +1,7 @@
+/** Reason for a first run without its benchmark. */
+export const NO_GPU =
+  "the runner has no GPU, neither a real nor a software one: MILLRACE_GPU is none, or runner.log in the data folder has the reason";
+
 /** Findings of the first run; `npm start -- --json` prints them as they are. */
 export interface Summary {
   readonly edge: string;
@@ -37,6 +41,7 @@ export function renderSummary(summary: Summary, pageUrl: string): string {
         : `${runner.id} on ${runner.device}${runner.software ? " (software)" : ""}`,
     ],
   ];
+  if (benchmark === null && runner !== null) lines.push(["benchmark", `none: ${NO_GPU}`]);
   if (benchmark !== null) {
     const rate = benchmark.gflops === null ? "" : `, ${benchmark.gflops.toFixed(2)} GFLOP/s`;
     const share = benchmark.shareOfRoof === null ? "" : `, ${(100 * benchmark.shareOfRoof).toFixed(0)} % of its roof`;

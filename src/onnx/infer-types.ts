@@ -1,9 +1,5 @@
-import { ELEMENTS, intOf, type OnnxDtype, type OnnxModel, type OnnxNode } from "./onnx-model.ts";
+import { DTYPES, intOf, type OnnxDtype, type OnnxModel, type OnnxNode } from "./onnx-model.ts";
 import { constantTensor } from "./tensor-values.ts";
-
-const BY_CODE: ReadonlyMap<number, OnnxDtype> = new Map(
-  Object.entries(ELEMENTS).map(([dtype, { code }]) => [code, dtype as OnnxDtype]),
-);
 
 type Types = readonly (OnnxDtype | undefined)[];
 
@@ -37,7 +33,7 @@ function typeOf(node: OnnxNode, inputs: Types, output: number): OnnxDtype | unde
     case "Dropout":
       return output === 1 ? "bool" : inputs[0];
     case "Cast":
-      return BY_CODE.get(intOf(node, "to", 0));
+      return DTYPES.get(intOf(node, "to", 0));
     case "CastLike":
     case "DequantizeLinear":
     case "Where":

@@ -29,6 +29,11 @@ export const ELEMENTS = {
 } as const;
 export type OnnxDtype = keyof typeof ELEMENTS;
 
+/** Element type by its code. */
+export const DTYPES: ReadonlyMap<number, OnnxDtype> = new Map(
+  Object.entries(ELEMENTS).map(([dtype, { code }]) => [code, dtype as OnnxDtype]),
+);
+
 /** A tensor that stands in a file. */
 export interface OnnxTensor {
   readonly name: string;
@@ -67,8 +72,8 @@ export type OnnxContainer = "sequence" | "sequence of maps" | "map" | "optional"
 
 /**
  * An input or output of the graph; a free dimension is its name, "" where it has none. A shape that the file leaves out is
- * `[]`. In a container, element type and
- * shape are those of its tensors; maps and opaque values count as scalars of float32.
+ * `[]`. In a container, element type and shape are those of its tensors; maps and opaque values count as scalars of
+ * float32.
  */
 export interface OnnxValue {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { WireType } from "@bufbuild/protobuf/wire";
 import { eachField, eachPacked, UnreadableModel } from "./each-field.ts";
 import {
-  ELEMENTS,
+  DTYPES,
   type OnnxDtype,
   type OnnxModel,
   type OnnxNode,
@@ -28,9 +28,6 @@ const TENSOR_TYPE = { element: 1, shape: 2 } as const;
 const SHAPE = { dimension: 1 } as const;
 const DIMENSION = { value: 1, name: 2 } as const;
 
-const DTYPES: ReadonlyMap<number, OnnxDtype> = new Map(
-  Object.entries(ELEMENTS).map(([dtype, { code }]) => [code, dtype as OnnxDtype]),
-);
 /** Nodes and weights of a graph; the largest networks that are exchanged have some ten thousand. */
 const MAX_NODES = 100_000;
 /**

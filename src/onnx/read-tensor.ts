@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { eachField, eachPacked } from "./each-field.ts";
-import { countElements, ELEMENTS, type OnnxDtype, type OnnxTensor, sizeInBytes } from "./onnx-model.ts";
+import { countElements, DTYPES, ELEMENTS, type OnnxDtype, type OnnxTensor, sizeInBytes } from "./onnx-model.ts";
 
 /** Field numbers of TensorProto. */
 const TENSOR = {
@@ -18,10 +18,6 @@ const EXTERNAL = { data: 13, location: 14 } as const;
 const MAX_RANK = 8;
 const MAX_ELEMENTS = 2 ** 28;
 const MAX_BYTES = 2 ** 31;
-
-const DTYPES: ReadonlyMap<number, OnnxDtype> = new Map(
-  Object.entries(ELEMENTS).map(([dtype, { code }]) => [code, dtype as OnnxDtype]),
-);
 
 /** The list that holds numbers of a type; smaller whole numbers and the bits of half floats share one. */
 function listOf(dtype: OnnxDtype): number {

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -8,6 +9,7 @@ import { createId } from "../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import type { CreatedWebhook } from "../../src/protocol/service/webhook.ts";
 import { BOUND } from "../edge/stack/runner-script.ts";
+import { childPids } from "../process/child-pids.ts";
 import { type LiveEdge, startLiveEdge } from "./live-edge.ts";
 
 /** Webhooks as a receiver meets them: a server of Node's own, and nothing of ours to check signatures with. */
@@ -123,6 +125,19 @@ it("a receiver that is gone is asked no more", async () => {
   await expect.poll(() => deliveryOf(id), BOUND).toMatchObject({ state: "given-up", attempts: 1 });
   const { items } = await edge.client.call(endpoints.listWebhooks);
   expect(items.find((each) => each.id === id)?.disabledAt).not.toBeNull();
+});
+
+it("a message is sent after workerd crashed, which is started again on its port", async () => {
+  answer = status(200);
+  const { id } = await create("/crashed");
+  const edges = (await childPids(process.pid)).filter(
+    (pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "workerd",
+  );
+  expect(edges).toHaveLength(1);
+  for (const pid of edges) process.kill(pid, "SIGSEGV");
+  await expect.poll(() => deliveryOf(id).then(() => true), BOUND).toBe(true);
+  await owe(id);
+  await expect.poll(() => deliveryOf(id), BOUND).toMatchObject({ state: "delivered", attempts: 1 });
 });
 
 it("an edge that ends while it sends loses nothing", async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Summary } from "../../src/local/summary.ts";
 import { childPids } from "../process/child-pids.ts";
 import { waitFor } from "./local-stack.ts";
-import { npmStart, root, run } from "./run-npm.ts";
+import { npmStart, root, run, startArguments } from "./run-npm.ts";
 
 describe("npm start", () => {
   let folder: string;
@@ -106,6 +106,14 @@ describe("npm start", () => {
     const alone = await npmStart("--once", "--json", "--no-runner", "--port", "0", "--data-dir", join(folder, "alone"));
     expect(alone.code, alone.stderr).toBe(0);
     expect(JSON.parse(alone.stdout)).toMatchObject({ runner: null, benchmark: null, inference: null });
+  });
+
+  it("goes its way without a GPU, but for the benchmark, and says what is missing", async () => {
+    const options = startArguments("--once", "--port", "0", "--data-dir", join(folder, "no-gpu"));
+    const { code, stdout, stderr } = await run("npm", options, { MILLRACE_GPU: "none" });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/benchmark +none: the runner has no GPU.*MILLRACE_GPU/);
+    expect(stdout).toContain("lenet5@1 saw a");
   });
 
   it("is what `millrace up` does, with its options and its exit code", async () => {

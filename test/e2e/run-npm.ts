@@ -27,5 +27,10 @@ export async function run(
 
 /** `npm start --` with these options. */
 export function npmStart(...options: string[]): Promise<Finished> {
-  return run("npm", ["start", "--silent", "--", ...options]);
+  return run("npm", startArguments(...options));
+}
+
+/** What npm is started with for the same, where it needs other variables. */
+export function startArguments(...options: string[]): string[] {
+  return ["start", "--silent", "--", ...options];
 }

@@ -48,13 +48,13 @@ interface TicketInput extends AdmissionInput {
 }
 
 /**
- * Finds the version and a placement whose prediction fits the rest of the budget, among those not `avoided`.
+ * Finds the version and a placement whose prediction fits the rest of the budget. A second attempt avoids some.
  * For a ticket only runners with a listener count, and only the time spent there. Throws the problem that prevents it.
  */
 export async function admitRequest(
   call: InferCall,
   input: InferInput | TicketInput,
-  avoided: (placement: LivePlacement) => boolean = NOBODY,
+  avoided: ((placement: LivePlacement) => boolean) | null = null,
 ): Promise<Admission> {
   const { env, arrivedAtMs, waitUntil } = call;
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
@@ -93,9 +93,9 @@ export async function admitRequest(
   // A ticket's budget is for a later request: asking for it uses nothing up.
   const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
   const usualSpentMs = isDirect ? 0 : placementWatch.spentMs(input.confidence, nowMs);
-  if (!isDirect && avoided === NOBODY) placementWatch.noteSpent(spentMs, nowMs);
+  if (!isDirect && avoided === null) placementWatch.noteSpent(spentMs, nowMs);
   const choice = choosePlacement(
-    placements.filter((placement) => !avoided(placement)),
+    avoided === null ? placements : placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
       spentMs,
@@ -142,15 +142,13 @@ interface Needed {
 
 /** Budget that the same request needs if it comes again at once; for a ticket, only the time at the runner. */
 function nameNeededMs(
-  { placement, outlook }: Pick<Candidate, "placement" | "outlook">,
+  { placement, outlook }: Candidate,
   { rows, confidence, isDirect, loadMs, nowMs }: Needed,
 ): number {
   const { serviceMs, idleMs } = placementWatch.nameIdle(placement, rows, confidence, nowMs);
   const beforeMs = placementWatch.spentMs(namedConfidence(confidence), nowMs);
   return isDirect ? serviceMs : beforeMs + outlook.coldMs + loadMs + idleMs;
 }
-
-const NOBODY = () => false;
 
 /** Reasons for a lack of placements, by version: known for this long in this isolate. */
 const REASON_HOLDS_MS = 1_000;

@@ -75,7 +75,7 @@ async function admit(call: InferCall, input: InferInput, loss: Loss | null): Pro
   const { arrivedAtMs, scope } = call;
   const leftMs = Math.max(0, input.budgetMs - elapsedMs(arrivedAtMs));
   const admitting = traced(scope, "admission", { describe: (found) => describeSpan(found) }, () =>
-    admitRequest(call, input, (placement) => loss !== null && shares(placement, loss)),
+    loss === null ? admitRequest(call, input) : admitRequest(call, input, (placement) => shares(placement, loss)),
   );
   const admission = await untilDeadline(leftMs, admitting);
   if (admission === null) throw raise(budgetExceeded(arrivedAtMs));

@@ -166,10 +166,12 @@ const CONFIDENCE = 0.5;
  */
 export function probePlacement(
   call: ProjectCall,
-  placement: LivePlacement,
+  asked: LivePlacement,
   inputs: readonly TensorSpec[],
   reason: "silent" | "cold" | "slow",
 ): void {
+  // The generated inputs are of the measured size, and so are the times that they take.
+  const placement = asked.measured ?? asked;
   // The edge need not probe itself.
   if (placement.backend === "edge-wasm") return;
   const nowMs = Date.now();

@@ -66,6 +66,8 @@ export interface Snapshot {
 const FRESH_MS = 250;
 
 let current: Snapshot | null = null;
+/** Counts changes through this isolate. */
+let changes = 0;
 /** Start of the last background reading: requests cannot share a promise, so they share a time. */
 let readingSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -83,18 +85,10 @@ export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<
   return current;
 }
 
-/** Time at which a model was last added through this isolate: an older snapshot lacks it, however fresh. */
-let addedAtMs = Number.NEGATIVE_INFINITY;
-
-export function noteModelAdded(): void {
-  addedAtMs = Date.now();
-}
-
 /** The current snapshot, or one read within the last moment where the current one lacks the wanted item. */
 export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot) => boolean): Promise<Snapshot> {
   const snapshot = await currentSnapshot(call);
-  const isFresh = ageMs(snapshot.readAtMs) < FRESH_MS && snapshot.readAtMs > addedAtMs;
-  return knows(snapshot) || isFresh ? snapshot : readSnapshot(call.env);
+  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
 }
 
 /** A snapshot from the last moment, for those who list what there is. */
@@ -116,6 +110,7 @@ export async function locateVersion(
 async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
   const readAtMs = Date.now();
+  const changesBefore = changes;
   const profilesOf = await readProfilesByProject(db);
   const [versions, placements] = await Promise.all([readAllVersions(db), readAllLivePlacements(db, profilesOf)]);
   const byProject = Map.groupBy(versions, ({ project }) => project);
@@ -124,14 +119,20 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
     projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
+  // It may lack what changed meanwhile: it is only for the request that began it.
+  if (changes !== changesBefore) return read;
   // A slow reading does not replace the result of a later one.
   if (current === null || readAtMs >= current.readAtMs) current = read;
   return current;
 }
 
-/** Forgets what was read, as a new isolate would. */
+/**
+ * Forgets what was read, and what is being read: the next request of this isolate sees a change that is stored. Other
+ * isolates see it with their next reading.
+ */
 export function forgetSnapshot(): void {
   current = null;
+  changes++;
 }
 
 function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {

@@ -2,6 +2,7 @@ import type { CalibratedPlacement, CalibrationResult, CalibrationSpec } from "..
 import { edgeVariantsOf } from "../../protocol/models/edge-place.ts";
 import type { ProjectEnv } from "../config.ts";
 import { isPlacedAtEdge, isPlacedHere } from "../fleet/plan-runner.ts";
+import { checkDeclared } from "../models/declare-sizes.ts";
 import { threadsOf } from "../history/request-measurements.ts";
 import { type Database, openProject } from "../store/database.ts";
 import { readMeasuredPlaces, savePlacement } from "../store/fleet/placement-store.ts";
@@ -55,7 +56,10 @@ async function store(
   const { edgeParameters } = version;
   const atEdge: readonly string[] =
     edgeParameters !== null && isPlacedAtEdge(version) ? edgeVariantsOf(edgeParameters) : [];
-  if (result.shapes !== undefined) await learnShapes(db, version, result.shapes);
+  const { shapes } = result;
+  // A runner may be wrong, and the edge generates inputs of these shapes for its probes.
+  if (shapes !== undefined && checkDeclared(version.inputs, { shapes }).length === 0)
+    await learnShapes(db, version, shapes);
   for (const placement of isPlaced ? result.placements : []) {
     // The edge must not get requests for variants that it cannot or may not compute.
     if (placement.backend === "edge-wasm" && !atEdge.includes(placement.variant)) continue;

@@ -90,7 +90,8 @@ function checkWeights(model: OnnxModel, limit: "modelWeightBytes" | "largeModelB
 
 /**
  * ONNX Runtime keeps values of weights alone, which it computes when it loads a model, and frees others after their last
- * reader. The sum of what is there at any time is checked.
+ * reader. The sum of what is there at any time is checked. Readers inside subgraphs are not counted: a value that only
+ * they use counts as freed early.
  */
 function checkActivations({ nodes, weights, outputs }: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
   const fixed = new Set([...weights.keys(), ""]);

@@ -12,6 +12,8 @@ import { readSignature, type Signature, type SignatureResult } from "./read-sign
 /** First opset of ONNX's own operators that ONNX Runtime 1.30 loads. */
 export const FIRST_OPSET = 7;
 export const LAST_OPSET = 26;
+/** Domains besides ONNX's own. */
+const FURTHER_DOMAINS = [...OPERATORS.keys()].filter((domain) => domain !== "").join(" and ");
 
 export type OpenedModel =
   | { readonly ok: true; readonly model: OnnxModel }
@@ -137,7 +139,7 @@ function complaintOf(node: OnnxNode, { opset, domains, functions }: OnnxModel): 
   if (functions?.has(nameOperator(node)) === true) return null;
   const known = OPERATORS.get(domain);
   if (known === undefined) {
-    return `is an operator of ${shorten(domain)}, which needs a library of its own: ${[...OPERATORS.keys()].filter(Boolean).join(" and ")} are taken`;
+    return `is an operator of ${shorten(domain)}, which needs a library of its own: ${FURTHER_DOMAINS} are taken`;
   }
   const since = known.get(operator);
   if (since === undefined) return "is an operator that ONNX Runtime does not have";

@@ -90,6 +90,7 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
    create index if not exists jobs_waiting on jobs (state, project, id);
    create table if not exists project_turns (project text primary key, turn integer not null) strict`,
   ensureColumn("jobs", "submitted_by", "text"),
+  `create index if not exists calibrations_of_version on jobs (spec->>'modelVersionId', project, id) where kind = 'calibration'`,
 ];
 
 type Row = { runner_id: string; standing: string };

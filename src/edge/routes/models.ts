@@ -10,7 +10,7 @@ import { changePlacementRule } from "../fleet/placement-rules.ts";
 import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { mediaTypeOf, parseJson, readBody, readOctets } from "../http/read-body.ts";
-import { noteModelAdded } from "../inference/snapshot.ts";
+import { forgetSnapshot } from "../inference/snapshot.ts";
 import { reportModel } from "../models/describe-model.ts";
 import { storeModel, storeModelFiles, storeVariant, storeVersionData } from "../models/store-model.ts";
 import { advanceUpload, storePart } from "../models/upload-file.ts";
@@ -25,7 +25,7 @@ import { submit } from "./jobs.ts";
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
     const { model, version, created } = await storeUploaded(c.req.raw, env, query);
-    if (created) noteModelAdded();
+    if (created) forgetSnapshot();
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
 

@@ -1,4 +1,4 @@
-import { type Tensor, typedView, unpackStrings } from "../../protocol/wire/tensor.ts";
+import { countElements, type Tensor, typedView, unpackStrings } from "../../protocol/wire/tensor.ts";
 
 /**
  * Backends and batches may sum in another order, which shows in f32 at about this size. Wrong kernels differ far more.
@@ -7,7 +7,8 @@ export const AGREEMENT = 1e-3;
 
 /**
  * Largest difference between two sets of outputs, relative to the largest magnitude of each
- * reference tensor; infinite where names, types or shapes differ or a value is not finite.
+ * reference tensor; infinite where names, types or shapes differ, or a value is not finite in one and
+ * another in the other.
  */
 export function maxRelativeError(reference: readonly Tensor[], outputs: readonly Tensor[]): number {
   if (reference.length !== outputs.length) return Number.POSITIVE_INFINITY;
@@ -35,6 +36,8 @@ function tensorError(expected: Tensor, found: Tensor): number {
   let difference = 0;
   for (let i = 0; i < a.length; i++) {
     const [x, y] = [Number(a[i]), Number(b[i])];
+    // Arithmetic on drawn inputs may end in NaN, as that of masks without a place: the same there is right.
+    if (!Number.isFinite(x) && Object.is(x, y)) continue;
     if (!Number.isFinite(x) || !Number.isFinite(y)) return Number.POSITIVE_INFINITY;
     scale = Math.max(scale, Math.abs(x));
     difference = Math.max(difference, Math.abs(x - y));
@@ -61,8 +64,31 @@ export function extremeError(reference: readonly Tensor[], outputs: readonly Ten
   return Math.max(0, ...errors);
 }
 
-/** Share of answers in which every output has its largest element at the same place as the original. */
+/**
+ * How well answers agree with the originals, in [0, 1]: the share with the same largest element in every output. The only
+ * element of an output is always its largest; for a float, 1 less the relative error counts instead, if that is less.
+ * An error that backends may have among themselves counts as none, so that it decides no choice.
+ */
 export function measureFidelity(
+  originals: readonly (readonly Tensor[])[],
+  answers: readonly (readonly Tensor[])[],
+): number {
+  const singles = (originals[0] ?? []).filter(
+    ({ dtype, shape }) => dtype.startsWith("float") && countElements(shape) === 1,
+  );
+  const shares = singles.map(({ name }) => {
+    const named = (tensors: readonly Tensor[]) => tensors.find((tensor) => tensor.name === name);
+    const error = relativeError(
+      originals.flatMap((each) => named(each) ?? []),
+      answers.map(named),
+    );
+    return error <= AGREEMENT ? 1 : Math.max(0, 1 - error);
+  });
+  return Math.min(measureSameTop(originals, answers), ...shares);
+}
+
+/** Share of answers in which every output has its largest element at the same place as the original. */
+export function measureSameTop(
   originals: readonly (readonly Tensor[])[],
   answers: readonly (readonly Tensor[])[],
 ): number {
@@ -77,10 +103,32 @@ function isSameLargest(original: readonly Tensor[], answer: readonly Tensor[]): 
   });
 }
 
-/** Index of the largest element, the first of equal ones; for strings their text. */
+/**
+ * Root mean square of all differences relative to that of the originals; the largest number where that is zero and they
+ * differ, or where an answer is missing or no number.
+ */
+export function relativeError(originals: readonly Tensor[], answers: readonly (Tensor | undefined)[]): number {
+  let [squares, differences] = [0, 0];
+  for (const [index, original] of originals.entries()) {
+    const answer = answers[index];
+    if (answer === undefined) return Number.MAX_VALUE;
+    if (original.dtype === "string") continue;
+    const [wanted, found] = [typedView(original), typedView(answer)];
+    for (let at = 0; at < wanted.length; at++) {
+      squares += Number(wanted[at]) ** 2;
+      differences += (Number(wanted[at]) - Number(found[at])) ** 2;
+    }
+  }
+  if (differences === 0) return 0;
+  const error = Math.sqrt(differences / squares);
+  return Number.isFinite(error) ? error : Number.MAX_VALUE;
+}
+
+/** Index of the largest element, the first of equal ones; for strings their text, for one whole number itself. */
 function largestOf(tensor: Tensor): number | string {
   if (tensor.dtype === "string") return unpackStrings(tensor.bytes).join("\0");
   const values = typedView(tensor);
+  if (values.length === 1 && !tensor.dtype.startsWith("float")) return String(values[0]);
   let largest = 0;
   for (let i = 1; i < values.length; i++) if (values[i]! > values[largest]!) largest = i;
   return largest;

@@ -43,7 +43,8 @@ interface AbsentExtension {
 
 /**
  * Refusals of a Triton server that was built without these extensions.
- * Source: `src/http_server.cc` and `src/shared_memory_manager.cc` of Triton, whose last word is the operating system.
+ * Source: `src/http_server.cc` and `src/shared_memory_manager.cc` of Triton.
+ * Its message names the operating system instead of millrace.
  */
 const ABSENT_EXTENSIONS: readonly AbsentExtension[] = [
   {

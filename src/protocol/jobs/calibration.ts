@@ -25,7 +25,7 @@ export type CalibrationSpec = z.infer<typeof CalibrationSpec>;
 
 /**
  * One backend's outcome for a variant. `agrees` compares with the CPU provider on seeded inputs, `fidelity`
- * with the version's own file there: the share of inputs with the same largest element in every output.
+ * with the version's own file there.
  */
 export const CalibratedPlacement = z.object({
   deviceKey: z.string(),

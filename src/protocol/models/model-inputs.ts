@@ -52,7 +52,10 @@ export function countRows(specs: readonly TensorSpec[], tensors: readonly Tensor
  * without a shape is 1. The same seed gives the same inputs everywhere (mulberry32).
  */
 export function createSeededInputs(specs: readonly TensorSpec[], seed: number, size = 0): Tensor[] {
-  const draw = mulberry32(seed);
+  return drawInputs(specs, mulberry32(seed), size);
+}
+
+function drawInputs(specs: readonly TensorSpec[], draw: () => number, size: number): Tensor[] {
   return specs.map((spec) => {
     const { name, dtype, values } = spec;
     const fixed = measuredShape(spec, size);
@@ -79,7 +82,7 @@ export function createSeededInputs(specs: readonly TensorSpec[], seed: number, s
 }
 
 /** Shape of an input at one of its measured sizes; an input with fewer of them keeps its last. */
-function measuredShape({ shape, shapes = [] }: TensorSpec, size: number): number[] {
+export function measuredShape({ shape, shapes = [] }: TensorSpec, size: number): number[] {
   const measured = shapes[Math.min(size, shapes.length - 1)];
   return shape.map((each, axis) => (each === -1 ? (measured?.[axis] ?? 1) : each));
 }
@@ -123,6 +126,35 @@ export function createExtremeInputs(specs: readonly TensorSpec[], seed: number):
     return tensors;
   });
   return [...SPREADS.map(around), ...(specs.some(({ dtype }) => dtype.startsWith("float")) ? spoilt : [])];
+}
+
+/**
+ * Rows that differ much: factors of seeded floats, and a fixed draw in [0, 1) of all other numbers, which is their least
+ * or greatest.
+ */
+const UNLIKE_ROWS: readonly { readonly factor: number; readonly draw?: number }[] = [
+  { factor: 1 },
+  { factor: 1 },
+  { factor: -1, draw: 0 },
+  { factor: 100, draw: 1 - 2 ** -32 },
+  { factor: -100 },
+];
+
+/**
+ * Inputs of one row each for a proof that rows are computed by themselves. Floats are of both signs, small and large, so
+ * that a branch that depends on them goes both ways; inputs with `values` have only those.
+ */
+export function createUnlikeInputs(specs: readonly TensorSpec[]): Tensor[][] {
+  return UNLIKE_ROWS.map(({ factor, draw }, index) => {
+    const seeded = createSeededInputs(specs, index + 1);
+    const others = draw === undefined ? seeded : drawInputs(specs, () => draw, 0);
+    return seeded.map((tensor, at) => {
+      const floats = specs[at]?.values === undefined ? floatsIn(tensor) : null;
+      if (floats === null) return others[at]!;
+      floats.forEach((value, element) => (floats[element] = factor * value));
+      return tensor;
+    });
+  });
 }
 
 function floatsIn(tensor: Tensor): Float32Array | Float64Array | null {

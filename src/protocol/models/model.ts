@@ -57,9 +57,9 @@ export type ModelSummary = z.infer<typeof ModelSummary>;
 
 const Summary = ModelSummary.nullable()
   .default(null)
-  .meta({ description: "Null where it was stored before anybody counted" });
+  .meta({ description: "Null for a file stored before this was counted" });
 
-/** Whether a backend may serve a network, as its file tells. */
+/** Whether a backend may serve a network, by its file alone. */
 export const BackendSupport = z
   .object({
     backend: Backend,
@@ -71,10 +71,10 @@ export const BackendSupport = z
   .meta({ id: "BackendSupport" });
 export type BackendSupport = z.infer<typeof BackendSupport>;
 
-const Backends = z
-  .array(BackendSupport)
-  .default([])
-  .meta({ description: "As the file tells; placements are what calibrations proved. Empty where nobody counted" });
+const Backends = z.array(BackendSupport).default([]).meta({
+  description:
+    "By the file alone; placements are what calibrations proved. Empty for a file stored before this was known",
+});
 
 /** Report of a file's check before an upload. */
 export const ModelReport = z
@@ -191,7 +191,7 @@ export const ModelUploadQuery = z.object({
     .optional()
     .meta({
       description:
-        'Shapes at which inputs with free dimensions are measured, as JSON: `{"image": [[1,3,128,128],[1,3,384,384]]}`. Without them calibrations look for a size that the network takes',
+        'Shapes at which inputs with free dimensions are measured, as JSON: `{"image": [[1,3,128,128],[1,3,384,384]]}`. A free first axis counts rows and is 1. Without them calibrations look for a size that the network takes',
     }),
   values: jsonText(z.record(z.string(), z.array(z.number()).min(1).max(LIMITS.inputValues)))
     .optional()
@@ -213,7 +213,7 @@ export const VariantUploadQuery = z.object({
 export const SweepStep = z.object({ rows: z.number().int().min(1), serviceMs: Distribution }).meta({ id: "SweepStep" });
 export type SweepStep = z.infer<typeof SweepStep>;
 
-/** The same at another size of the inputs. */
+/** The sweep of batches at a further size of the inputs. */
 export const SizeSweep = z
   .object({
     elements: z.number().int().min(1).meta({ description: "Of one row, in all inputs together" }),

@@ -140,6 +140,7 @@ describe("a network that the edge can compute", () => {
     ] as const) {
       expect((await callEdge(method, `/v1/runners/${EDGE_RUNNER_ID}${path}`)).status).toBe(404);
     }
+    expect((await callEdge("GET", "/v1/models/wide/placements")).json.items).toHaveLength(items.length);
   });
 
   it("is answered without any runner, as it is computed for one", async () => {

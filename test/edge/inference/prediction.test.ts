@@ -1,11 +1,18 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { admitRequest } from "../../../src/edge/inference/admit-request.ts";
+import { answerInference } from "../../../src/edge/inference/answer-inference.ts";
+import { probePlacement } from "../../../src/edge/inference/ask-placement.ts";
+import { fitRequest } from "../../../src/edge/inference/predict/fit-request.ts";
+import { placementWatch } from "../../../src/edge/inference/predict/placement-watch.ts";
 import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
+import { openProject } from "../../../src/edge/store/database.ts";
+import { type LivePlacement, readLivePlacements } from "../../../src/edge/store/fleet/live-placement-store.ts";
 import { InferReply } from "../../../src/protocol/inference/inference.ts";
 import type { InferOffer } from "../../../src/protocol/link.ts";
 import { PredictionCalibration } from "../../../src/protocol/history/prediction-calibration.ts";
-import { createProblem, type ProblemCode, type ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { encodeFrame } from "../../../src/protocol/wire/frame.ts";
+import { createProblem, type ProblemCode, ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { callEdge, createToken, mainEnv, pointersOf, problemOf, type RegisteredRunner } from "../stack/edge-client.ts";
 import { linkStub } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
@@ -332,6 +339,38 @@ describe("the history", () => {
   });
 });
 
+describe("a probe behind a request of another size than was measured", () => {
+  it("counts at the measured size, of which its inputs are", async () => {
+    const [north] = sites;
+    const { runnerId } = north!.runner;
+    const measured = (await readLivePlacements(openProject(mainEnv))).find((each) => each.runnerId === runnerId)!;
+    const [larger] = fitRequest([measured], { rows: 1, elements: 64 });
+    // No budget was named at this confidence, which would limit the times.
+    const serviceMsAt = (placement: LivePlacement, nowMs = Date.now()) =>
+      placementWatch.outlook(placement, 1, 0.995, nowMs).serviceMs;
+    const before = [serviceMsAt(measured), serviceMsAt(larger!)];
+    const inputs = [{ name: input, dtype: "float32" as const, shape: [-1, 4] }];
+    const works: Promise<unknown>[] = [];
+    const call = { env: mainEnv, waitUntil: (work: Promise<unknown>) => works.push(work) };
+    for (let sent = 0; sent < 6; sent++) {
+      await vi.waitFor(() => {
+        probePlacement(call, larger!, inputs, "slow");
+        expect(works).toHaveLength(sent + 1);
+      }, BOUND);
+      const { offer } = await north!.scripted.nextInfer();
+      const { requestId } = offer;
+      const times = { queueMs: 0, uploadMs: 0, computeMs: 400, readbackMs: 0 };
+      north!.scripted.socket.send(
+        encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs: 0 }, outputs()),
+      );
+      await works[sent];
+    }
+    const laterMs = Date.now() + 60;
+    expect(serviceMsAt(measured, laterMs)).toBeGreaterThan(2 * before[0]!);
+    expect(serviceMsAt(larger!, laterMs)).toBeLessThan(1.5 * before[1]!);
+  });
+});
+
 // Last: late answers change the predictions.
 describe("a runner that is drained under a request", () => {
   it("answers it, and gets no other", async () => {
@@ -350,5 +389,22 @@ describe("a runner that is drained under a request", () => {
     expect(InferReply.parse((await pending).json).placement.runnerId).toBe(drained.runner.runnerId);
     await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/resume`);
     await isReady(drained);
+  });
+});
+
+// After all others, which would count as less late than usual.
+describe("the time before the question", () => {
+  it("is what requests took, so that a named budget has room for it", async () => {
+    const call = { env: mainEnv, waitUntil: () => {}, scope: null };
+    const wishes = { confidence: 0.99, minFidelity: 0, priority: 0, onMiss: "reject" as const };
+    const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
+    const asked = { ...wishes, model: "predicted", budgetMs: 2_001, tensors, pointerOf: () => "" };
+    for (let i = 0; i < 5; i++) {
+      const late = answerInference({ ...call, arrivedAtMs: Date.now() - 2_000 }, asked);
+      expect(await late.catch((error: unknown) => error)).toBeInstanceOf(ProblemError);
+    }
+    // An admission that comes too late goes on behind the refusal.
+    await vi.waitFor(() => expect(placementWatch.spentMs(0.995, Date.now() + 60)).toBeGreaterThan(1_900), BOUND);
+    expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
   });
 });

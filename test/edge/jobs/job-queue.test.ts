@@ -512,3 +512,20 @@ describe("the events of a job", () => {
     expect(problemOf(await callEdge("GET", `/v1/jobs/job_${"0".repeat(26)}/events`)).code).toBe("not-found");
   });
 });
+
+it("calibrations of a version are found by an index, however many jobs a project has", async () => {
+  const plan = await runInDurableObject(queueStub(), (_, { storage }) => {
+    const details: string[] = [];
+    const exec: typeof storage.sql.exec = (query, ...bindings) => {
+      const rows = storage.sql.exec(`explain query plan ${query}`, ...bindings).toArray();
+      details.push(...rows.map(({ detail }) => JSON.stringify(detail)));
+      return storage.sql.exec(query, ...bindings);
+    };
+    const store = new JobStore({ exec });
+    store.latestCalibrations("main", ["ver_a", "ver_b"]);
+    store.findCalibration(["queued"], "rnr_a", "ver_a");
+    return details.filter((detail) => detail.includes("jobs"));
+  });
+  expect(plan).toHaveLength(3);
+  expect(plan.filter((detail) => detail.includes("SEARCH jobs USING INDEX calibrations_of_version"))).toHaveLength(2);
+});

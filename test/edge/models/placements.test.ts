@@ -105,14 +105,14 @@ describe("a placement", () => {
       });
     const toTexts = (query: Record<string, unknown>) =>
       Object.fromEntries(Object.entries(query).map(([key, value]) => [key, JSON.stringify(value)]));
-    const first = await uploadWith({ shapes: { [input]: [[2, 4]] } });
-    expect([first.status, first.json.version.inputs[0].shapes]).toEqual([201, [[2, 4]]]);
+    const first = await uploadWith({ shapes: { [input]: [[1, 4]] } });
+    expect([first.status, first.json.version.inputs[0].shapes]).toEqual([201, [[1, 4]]]);
     versionId = first.json.version.id;
-    expect((await nextCalibration()).model?.inputs[0]?.shapes).toEqual([[2, 4]]);
-    const again = await uploadWith({ shapes: { [input]: [[3, 4]] }, values: { [input]: [1, 2] } });
+    expect((await nextCalibration()).model?.inputs[0]?.shapes).toEqual([[1, 4]]);
+    const again = await uploadWith({ shapes: { [input]: [[1, 4]] }, values: { [input]: [1, 2] } });
     expect([again.status, again.json.version.id]).toEqual([200, versionId]);
-    expect(again.json.version.inputs[0]).toMatchObject({ shapes: [[3, 4]], values: [1, 2] });
-    for (const shapes of [{ [input]: [[3, 5]] }, { other: [[1]] }, { [input]: [] }]) {
+    expect(again.json.version.inputs[0]).toMatchObject({ shapes: [[1, 4]], values: [1, 2] });
+    for (const shapes of [{ [input]: [[1, 5]] }, { [input]: [[2, 4]] }, { other: [[1]] }, { [input]: [] }]) {
       expect(problemOf(await uploadWith({ shapes })).errors?.[0]?.pointer).toMatch(/^query\/shapes/);
     }
     const broken = await callEdge("POST", `/v1/models?name=sized&shapes={`, { body: cartpole, headers: OCTETS });
@@ -133,6 +133,21 @@ describe("a placement", () => {
     expect((await placementOf()).sizes).toMatchObject([{ elements: 400, sweep: [{ rows: 1 }] }]);
     const { versions } = (await callEdge("GET", `/v1/models/${name}`)).json;
     expect(versions[0].inputs[0].shapes).toEqual([[1, 4]]);
+  });
+
+  it("does not keep shapes that its runner found and that do not fit its inputs", async () => {
+    for (const shapes of [
+      { [input]: [[1, 4, 1]] },
+      { [input]: [[2 ** 30, 4]] },
+      { [input]: [[1, 4]], constructor: [[1]] },
+    ]) {
+      await callEdge("POST", "/v1/jobs", {
+        body: { kind: "calibration", modelVersionId: versionId, runnerId: runner.runnerId },
+      });
+      await settle(await nextCalibration(), { ...calibrationResult(versionId), shapes });
+      const { versions } = (await callEdge("GET", `/v1/models/${name}`)).json;
+      expect(versions[0].inputs[0]).not.toHaveProperty("shapes");
+    }
   });
 
   it("is listed with its calibrations: those that wait, failed, or left a device out", async () => {

@@ -1,4 +1,5 @@
 import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
+import { sizeKeyOf } from "./fit-request.ts";
 
 /** A request that this isolate has sent and that is not answered yet. */
 export interface Sent {
@@ -98,7 +99,7 @@ export function predictQueueMs(
     // The Worker that should end it was cut off: nothing else would remove it.
     if (deadlineAtMs < nowMs) inFlight.delete(sent);
     if (deadlineAtMs < nowMs || sentAtMs < backlogAtMs) continue;
-    const key = `${placement.id}/${placement.size ?? 0}`;
+    const key = sizeKeyOf(placement);
     const known = rowsBy.get(key);
     if (known === undefined) rowsBy.set(key, { placement, rows });
     else known.rows += rows;

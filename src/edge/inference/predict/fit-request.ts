@@ -52,7 +52,12 @@ function atSize(placement: LivePlacement, elements: number): LivePlacement {
   sized.set(placement.sweep, known);
   const sweep = known.get(size) ?? sweepAt(placement, 2 ** (size / SIZES_PER_DOUBLING));
   known.set(size, sweep);
-  return { ...placement, sweep, size };
+  return { ...placement, sweep, size, measured: placement };
+}
+
+/** Key of what is known of a placement at one size of requests; keys of all its sizes begin with its id and a slash. */
+export function sizeKeyOf({ id, size = 0 }: Pick<LivePlacement, "id" | "size">): string {
+  return `${id}/${size}`;
 }
 
 /** A measured size: its elements over those of the first, and its sweep. */
@@ -63,7 +68,7 @@ interface Measured {
 
 /**
  * The sweep at a ratio of elements: that of the nearest measured size, scaled along a power law between the two sizes
- * around it. Below the smallest size nothing is assumed to be faster than the growth between measurements shows.
+ * around it. Below the smallest size, the growth between the two smallest goes on.
  */
 function sweepAt({ sweep, sizes, measuredElements }: LivePlacement, ratio: number): SweepStep[] {
   const further = sizes.map((each) => ({ ratio: each.elements / measuredElements, sweep: each.sweep }));

@@ -1,4 +1,6 @@
 import { addToSketch, createSketch } from "../../../stats/distribution/sketch.ts";
+import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
+import { sizeKeyOf } from "./fit-request.ts";
 import { createTimes, noteTime, type RecentTimes, timeQuantile } from "./sliding-window.ts";
 
 /** The step of a Worker's clock: a shorter time reads as 0 or as one step. */
@@ -16,7 +18,7 @@ const NAMED_SHARE = 1 / 4;
 const HELD_MS = 10_000;
 /** Missed answers after which a named budget no longer holds: of a hundred, one may be missed. */
 const BROKEN_BY = 3;
-/** Limits of the budgets that one placement holds, and of the placements that hold any. */
+/** Limits of the budgets that one placement holds at one size, and of the placements and sizes that hold any. */
 const KEPT_BUDGETS = 8;
 const KEPT_PLACEMENTS = 1_024;
 
@@ -26,6 +28,8 @@ export interface IdleTimes {
   readonly idleMs: number;
 }
 
+type Sized = Pick<LivePlacement, "id" | "size">;
+
 interface Named extends IdleTimes {
   readonly rows: number;
   readonly confidence: number;
@@ -33,7 +37,7 @@ interface Named extends IdleTimes {
 
 interface Held extends Named {
   readonly untilMs: number;
-  /** Requests to the placement that ended without an answer since. */
+  /** Requests of this size to the placement that ended without an answer since. */
   missed: number;
 }
 
@@ -49,7 +53,7 @@ export function namedConfidence(confidence: number): number {
  */
 export class NamedBudgets {
   readonly #spent: RecentTimes = createTimes();
-  /** By placement. */
+  /** By placement and size. */
   readonly #held = new Map<string, readonly Held[]>();
 
   noteSpent(spentMs: number, nowMs: number): void {
@@ -62,35 +66,36 @@ export class NamedBudgets {
   }
 
   /** Keeps a named budget, which has room for these times. */
-  hold(placementId: string, named: Named, nowMs: number): void {
+  hold(placement: Sized, named: Named, nowMs: number): void {
     const { rows, confidence, idleMs } = named;
-    const others = this.#heldBy(placementId, nowMs).filter(
+    const key = sizeKeyOf(placement);
+    const others = this.#heldBy(key, nowMs).filter(
       (each) => each.rows !== rows || each.confidence !== confidence || each.idleMs !== idleMs,
     );
-    this.#held.delete(placementId);
+    this.#held.delete(key);
     if (this.#held.size >= KEPT_PLACEMENTS) this.#held.delete(this.#held.keys().next().value!);
     const held = { ...named, untilMs: nowMs + HELD_MS, missed: 0 };
-    this.#held.set(placementId, [...others, held].slice(-KEPT_BUDGETS));
+    this.#held.set(key, [...others, held].slice(-KEPT_BUDGETS));
   }
 
   /** The most that may be predicted for such a request; null where no budget is held for it. */
-  find(placementId: string, rows: number, confidence: number, nowMs: number): IdleTimes | null {
+  find(placement: Sized, rows: number, confidence: number, nowMs: number): IdleTimes | null {
     let least: Held | null = null;
-    for (const each of this.#heldBy(placementId, nowMs)) {
+    for (const each of this.#heldBy(sizeKeyOf(placement), nowMs)) {
       if (each.rows !== rows || each.confidence < confidence) continue;
       if (least === null || each.idleMs < least.idleMs) least = each;
     }
     return least;
   }
 
-  /** Notes a request to the placement that ended without an answer. */
-  noteMissed(placementId: string): void {
-    for (const each of this.#held.get(placementId) ?? []) each.missed++;
+  /** Notes a request of this size to the placement that ended without an answer. */
+  noteMissed(placement: Sized): void {
+    for (const each of this.#held.get(sizeKeyOf(placement)) ?? []) each.missed++;
   }
 
   /** Budgets that still hold. The clock may jump back. */
-  #heldBy(placementId: string, nowMs: number): readonly Held[] {
-    const held = this.#held.get(placementId) ?? [];
+  #heldBy(key: string, nowMs: number): readonly Held[] {
+    const held = this.#held.get(key) ?? [];
     return held.filter(({ untilMs, missed }) => untilMs > nowMs && untilMs <= nowMs + HELD_MS && missed < BROKEN_BY);
   }
 }

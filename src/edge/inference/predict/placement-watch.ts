@@ -1,5 +1,4 @@
 import type { ServiceTimes } from "../../../protocol/inference/inference.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { Sketch } from "../../../stats/distribution/sketch.ts";
 import type { ProblemCode } from "../../../protocol/wire/problem.ts";
 import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
@@ -17,6 +16,7 @@ import {
   takeProbe,
   watchDevice,
 } from "./device-watch.ts";
+import { sizeKeyOf } from "./fit-request.ts";
 import { type IdleTimes, NamedBudgets, namedConfidence } from "./named-budgets.ts";
 import {
   createTimes,
@@ -37,8 +37,6 @@ const COLD_HALF_LIFE_MS = 600_000;
 const COLD_AFTER_MS = 10_000;
 /** Weight that each answer to a probe takes from earlier samples: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
-/** Number of powers of two that a request's rows can have. */
-const SIZES = Math.log2(LIMITS.tensorElements) + 1;
 /** Limit of a map's keys; a new one replaces the oldest, so that deleted placements do not stay for ever. */
 const KEPT = 4_096;
 
@@ -91,9 +89,9 @@ interface Refusal {
  * from the calibration.
  */
 export class PlacementWatch {
-  /** By placement and power of two of the rows. */
+  /** By placement, size, and power of two of the rows. */
   readonly #services = new Map<string, RecentTimes>();
-  /** By placement and power of two of the rows: service and the time around it together. */
+  /** By the same: service and the time around it together. */
   readonly #wholes = new Map<string, RecentTimes>();
   /** By runner: the time around queue and service. */
   readonly #links = new Map<string, RecentTimes>();
@@ -110,7 +108,7 @@ export class PlacementWatch {
     const device = this.#devices.get(deviceOf(placement));
     const workMs = (each: LivePlacement, queued: number) => this.#workMs(each, queued, nowMs);
     const queueMs = device === undefined ? 0 : predictQueueMs(device, nowMs, workMs);
-    const held = this.#named.find(placement.id, rows, confidence, nowMs);
+    const held = this.#named.find(placement, rows, confidence, nowMs);
     const idle = this.#idle(placement, rows, confidence, nowMs);
     const serviceMs = Math.min(idle.serviceMs, held?.serviceMs ?? Infinity);
     return {
@@ -139,7 +137,7 @@ export class PlacementWatch {
     const strict = this.#idle(placement, rows, namedConfidence(confidence), nowMs);
     const serviceMs = Math.max(least.serviceMs, strict.serviceMs);
     const named = { serviceMs, idleMs: Math.max(serviceMs, least.idleMs, strict.idleMs) };
-    this.#named.hold(placement.id, { rows, confidence, ...named }, nowMs);
+    this.#named.hold(placement, { rows, confidence, ...named }, nowMs);
     return named;
   }
 
@@ -207,7 +205,7 @@ export class PlacementWatch {
     const device = this.#device(placement);
     device.inFlight.delete(attempt);
     noteMissed(device, attempt, nowMs);
-    this.#named.noteMissed(placement.id);
+    this.#named.noteMissed(placement);
     // A device that sends nothing at all shows nothing but its silence.
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
@@ -229,12 +227,12 @@ export class PlacementWatch {
     return takeProbe(this.#device(placement), everyMs, nowMs);
   }
 
-  /** A probe represents many refused requests: earlier samples lose weight as if those had been served. */
+  /** A probe represents many refused requests: earlier samples of all sizes lose weight as if those had been served. */
   #fade(placement: LivePlacement): void {
-    const keys = Array.from({ length: SIZES }, (_, power) => keyOf(placement, 2 ** power));
-    const sizes = keys.flatMap((key) => [this.#services.get(key), this.#wholes.get(key)]);
-    for (const times of [this.#links.get(placement.runnerId), ...sizes])
-      if (times !== undefined) fadeTimes(times, FADED_SHARE);
+    const link = this.#links.get(placement.runnerId);
+    if (link !== undefined) fadeTimes(link, FADED_SHARE);
+    for (const [key, times] of [...this.#services, ...this.#wholes])
+      if (key.startsWith(`${placement.id}/`)) fadeTimes(times, FADED_SHARE);
   }
 
   #heard(attempt: Attempt, nowMs: number): void {
@@ -262,8 +260,9 @@ export class PlacementWatch {
   }
 
   /**
-   * The service, and link and service together. The sum of their quantiles exceeds the quantile of their sum: a pause that holds up some
-   * requests in the service and others around it counts twice. Enough requests show that quantile itself.
+   * The service, and link and service together. The sum of their quantiles exceeds the quantile of their sum: a pause
+   * that holds up some requests in the service and others around it counts twice. Enough requests show that quantile
+   * itself.
    */
   #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number): IdleTimes {
     const key = keyOf(placement, rows);
@@ -300,8 +299,8 @@ export class PlacementWatch {
 /** The instance of this isolate. */
 export const placementWatch = new PlacementWatch();
 
-function keyOf({ id, size = 0 }: LivePlacement, rows: number): string {
-  return `${id}/${size}/${Math.floor(Math.log2(rows))}`;
+function keyOf(placement: LivePlacement, rows: number): string {
+  return `${sizeKeyOf(placement)}/${Math.floor(Math.log2(rows))}`;
 }
 
 function deviceOf({ runnerId, deviceKey }: LivePlacement): string {

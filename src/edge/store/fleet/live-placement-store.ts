@@ -27,6 +27,8 @@ export interface LivePlacement extends Placement {
   readonly measuredElements: number;
   /** Size of the request that `sweep` applies to, in steps of `fitRequest`; absent: the measured one. */
   readonly size?: number;
+  /** The same placement at its measured size, where `size` is another. */
+  readonly measured?: LivePlacement;
 }
 
 /**

@@ -196,14 +196,15 @@ export async function changeRunner(
 /** Removes a runner and its placements; its runs and series stay. False where there is none. */
 export async function removeRunner(db: ProjectDatabase, id: string): Promise<boolean> {
   const nowMs = Date.now();
-  const own = db.select({ id: runners.id }).from(runners).where(eq(runners.project, db.project));
-  const [changed] = await db.batch([
+  const own = db.select({ id: runners.id }).from(runners).where(isOwnRunner(db, id));
+  // The placements first: a runner that is already removed, as the edge's own row counts, keeps its own.
+  const [, changed] = await db.batch([
+    db.delete(placements).where(inArray(placements.runnerId, own)),
     db
       .update(runners)
       .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
       .where(isOwnRunner(db, id))
       .returning({ id: runners.id }),
-    db.delete(placements).where(and(eq(placements.runnerId, id), inArray(placements.runnerId, own))),
   ]);
   return changed.length > 0;
 }

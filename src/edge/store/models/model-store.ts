@@ -158,9 +158,9 @@ export interface VersionInput {
 const VERSION_RACES = 5;
 
 /**
- * Adds a version to a model, which is created if new. The same bytes return the existing version, and `learnt` where it
- * is new that the edge can compute it, or at which sizes its inputs are measured. Two simultaneous uploads get two
- * numbers: the slower one gets the next.
+ * Adds a version to a model, which is created if new. The same bytes return the existing version. `learnt` says whether
+ * this upload added to an existing version: that the edge can compute it, or at which sizes its inputs are measured. Two
+ * simultaneous uploads get two numbers: the slower one gets the next.
  */
 export async function addModelVersion(
   db: ProjectDatabase,
@@ -180,7 +180,7 @@ export async function addModelVersion(
   if (summary !== null) await learnSummary(db, digest, summary);
   if (card !== null) await addCard(db, model.id, digest, card);
   const isDense = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
-  const isSized = inputs.some(isMeasuredSo) && (await setInputs(db, model.id, digest, inputs));
+  const isSized = inputs.some(hasSizes) && (await setInputs(db, model.id, digest, inputs));
   const learnt = isDense || isSized;
   for (let race = 0; race < VERSION_RACES; race++) {
     const [latest] = await db
@@ -206,7 +206,7 @@ export async function addModelVersion(
   throw new Error(`no version number was free for ${input.name}`);
 }
 
-function isMeasuredSo({ shapes, values }: TensorSpec): boolean {
+function hasSizes({ shapes, values }: TensorSpec): boolean {
   return shapes !== undefined || values !== undefined;
 }
 
@@ -228,7 +228,7 @@ export async function learnShapes(
   found: NonNullable<CalibrationResult["shapes"]>,
 ): Promise<void> {
   if (inputs.some(({ shapes }) => shapes !== undefined)) return;
-  const sized = inputs.map((spec) => (found[spec.name] === undefined ? spec : { ...spec, shapes: found[spec.name] }));
+  const sized = inputs.map((spec) => (Object.hasOwn(found, spec.name) ? { ...spec, shapes: found[spec.name] } : spec));
   await db.update(modelVersions).set({ inputs: sized }).where(eq(modelVersions.id, id));
 }
 

@@ -4,7 +4,7 @@ import type { TensorSpec } from "../../../protocol/models/model.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
 import { compareTask, isHigherBetter, isTaskMetric } from "../../../stats/score/task/task-metric.ts";
-import { measureFidelity } from "../../networks/compare-outputs.ts";
+import { measureFidelity, measureSameTop, relativeError } from "../../networks/compare-outputs.ts";
 import type { NetworkOpener } from "./ask-network.ts";
 import { heldOutQuestions, type QuestionSource, seededQuestions, takeRows } from "./question-source.ts";
 
@@ -97,36 +97,18 @@ function joinOutputs(answers: readonly Tensor[][]) {
   return { shape: [rows, ...(parts[0]?.shape.slice(1) ?? [])], values };
 }
 
-/**
- * Comparison without known correct answers. For a single number, which is always the largest, only the error counts.
- */
+/** Comparison without known correct answers. */
 function compareAnswers(
   originals: readonly Tensor[][],
   answers: readonly Tensor[][],
   { rows, distribution }: QuestionSource,
 ): MeasuredFidelity {
-  const sameTop = measureFidelity(originals, answers);
-  const relativeError = measureError(originals.flat(), answers.flat());
-  const isSingle = originals.flat().every(({ shape }) => shape.every((size) => size === 1));
-  const value = isSingle ? Math.max(0, 1 - relativeError) : sameTop;
-  return { basis: "agreement", value, inputs: rows, distribution, sameTop, relativeError };
-}
-
-/**
- * Root mean square of all differences relative to that of the originals; the largest number where that is zero and they
- * differ.
- */
-function measureError(originals: readonly Tensor[], answers: readonly Tensor[]): number {
-  let [squares, differences] = [0, 0];
-  for (const [index, original] of originals.entries()) {
-    if (original.dtype === "string") continue;
-    const [wanted, found] = [typedView(original), typedView(answers[index]!)];
-    for (let at = 0; at < wanted.length; at++) {
-      squares += Number(wanted[at]) ** 2;
-      differences += (Number(wanted[at]) - Number(found[at])) ** 2;
-    }
-  }
-  if (differences === 0) return 0;
-  const error = Math.sqrt(differences / squares);
-  return Number.isFinite(error) ? error : Number.MAX_VALUE;
+  return {
+    basis: "agreement",
+    value: measureFidelity(originals, answers),
+    inputs: rows,
+    distribution,
+    sameTop: measureSameTop(originals, answers),
+    relativeError: relativeError(originals.flat(), answers.flat()),
+  };
 }

@@ -127,7 +127,7 @@ async function askSeeds(model: PlacedModel, { ask }: ReferenceModel): Promise<Re
   return references;
 }
 
-/** The largest error on seeded inputs, and the share of inputs whose largest output is the same. */
+/** The largest error on seeded inputs, and the agreement of the answers. */
 async function compare(
   { modelVersionId }: PlacedModel,
   variant: EdgeVariant,

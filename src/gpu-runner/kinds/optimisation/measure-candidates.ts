@@ -31,8 +31,7 @@ type Context = Pick<WorkloadContext, "fleet" | "models" | "signal">;
 
 /**
  * Fidelity of a candidate: as measured by the uploader of its variant, if at all.
- * Otherwise the share of equal largest outputs against the version's own file on the CPU provider, computed once per
- * variant and device.
+ * Otherwise its agreement with the version's own file on the CPU provider, computed once per variant and device.
  */
 export function measureArithmetic(
   model: PlacedModel,

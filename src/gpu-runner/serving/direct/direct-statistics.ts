@@ -59,7 +59,7 @@ export class DirectStatistics {
   #of(placementId: string): Counts {
     const known = this.#counts.get(placementId);
     if (known !== undefined) return known;
-    // Placements come and go: those asked for are few.
+    // Placements come and go: without a limit, deleted ones would stay for ever.
     if (this.#counts.size >= LIMITS.ticketsHeld) this.#counts.clear();
     const partMs = { queueMs: 0, uploadMs: 0, computeMs: 0, readbackMs: 0 };
     const counts = { answered: 0, answeredMs: 0, failed: 0, failedMs: 0, rows: 0, executions: 0, partMs };

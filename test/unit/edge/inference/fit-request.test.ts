@@ -69,5 +69,7 @@ describe("a request of another size than was measured", () => {
     const [small, same, large] = [198, 202, 1_600].map((elements) => fitRequest([two], { rows: 1, elements })[0]);
     expect(small?.sweep).toBe(same?.sweep);
     expect([small?.size, same?.size, large?.size]).toEqual([4, 4, 16]);
+    // Probes have inputs of the measured size.
+    expect(large?.measured).toBe(two);
   });
 });

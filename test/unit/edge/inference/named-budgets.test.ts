@@ -57,6 +57,31 @@ describe("a named budget", () => {
     expect(idleMs()).toBeGreaterThan(named);
   });
 
+  it("holds for requests of its size alone, and misses of another size do not count against it", () => {
+    const larger = { ...placement, size: 8 };
+    const idleAt = (of: typeof placement) => {
+      const { linkMs, serviceMs } = watch.outlook(of, 1, P99, nowMs);
+      return linkMs + serviceMs;
+    };
+    const named = name();
+    const slow = { times: { queueMs: 0, uploadMs: 0, computeMs: 40, readbackMs: 0 }, rows: 1, backlogMs: 0 };
+    for (let i = 0; i < 5; i++) {
+      const attempt = watch.begin(larger, 1, watch.outlook(larger, 1, P99, nowMs), 1_000, nowMs);
+      nowMs += 41;
+      watch.answered(attempt, { ...slow, isMeasured: true }, nowMs);
+    }
+    nowMs += 60;
+    expect(idleAt(larger)).toBeGreaterThan(named);
+    for (let i = 0; i < 3; i++) {
+      const attempt = watch.begin(larger, 1, watch.outlook(larger, 1, P99, nowMs), 30, nowMs);
+      nowMs += 30;
+      pass(20, 20);
+      watch.missed(attempt, nowMs);
+    }
+    nowMs += 60;
+    expect(idleAt(placement)).toBeLessThanOrEqual(named);
+  });
+
   it("does not hide a queue", () => {
     name();
     begin();

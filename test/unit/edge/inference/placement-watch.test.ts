@@ -119,6 +119,24 @@ describe("link and service", () => {
     expect(see().linkMs).toBeCloseTo(1, 1);
   });
 
+  it("are forgotten by probes at every size of requests", () => {
+    const larger = { ...placement, size: 12 };
+    warmUp();
+    for (let i = 0; i < 400; i++) {
+      const attempt = begin(1, larger);
+      nowMs += 81;
+      watch.answered(attempt, answered(80), nowMs);
+    }
+    expect(see(1, larger).serviceMs).toBeGreaterThan(70);
+    for (let i = 0; i < 150; i++) {
+      const attempt = watch.begin(placement, 1, see(), 1_000, nowMs, true);
+      nowMs += 3;
+      watch.answered(attempt, answered(2), nowMs);
+    }
+    nowMs += 60;
+    expect(see(1, larger).serviceMs).toBeCloseTo(2, 1);
+  });
+
   it("of a runner are the same for all of its devices, of another its own", () => {
     warmUp();
     for (let i = 0; i < 200; i++) pass(5, 2);

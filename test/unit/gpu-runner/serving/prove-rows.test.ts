@@ -28,12 +28,7 @@ describe("requests may share a batch", () => {
   it("where each row is computed by itself", async () => {
     const backend = compute((values) => values.map((value) => value * 2));
     expect(await prove("m", rows, backend)).toBe(true);
-    expect(backend.calls.map(([input]) => input?.shape)).toEqual([
-      [1, 2],
-      [1, 2],
-      [1, 2],
-      [3, 2],
-    ]);
+    expect(backend.calls.map(([input]) => input?.shape)).toEqual([...Array.from({ length: 5 }, () => [1, 2]), [5, 2]]);
   });
 
   it("but not where rows change each other's answers", async () => {
@@ -47,10 +42,34 @@ describe("requests may share a batch", () => {
     ).toBe(false);
   });
 
+  it.each<[string, (values: number[]) => boolean]>([
+    ["their sign", (values) => values.reduce((sum, value) => sum + value, 0) > 0],
+    ["their size", (values) => Math.max(...values.map(Math.abs)) > 10],
+  ])("nor where all rows together take a branch by %s", async (_, condition) => {
+    const map = (values: number[]) => values.map((value) => (condition(values) ? value : -value));
+    expect(await prove("m", rows, compute(map))).toBe(false);
+  });
+
+  it("nor where whole numbers decide it", async () => {
+    const whole: TensorSpec = { name: "x", dtype: "int32", shape: [-1, 2] };
+    const infer: InferenceBackend["infer"] = async (_, [tensor]) => {
+      const values = Array.from(typedView(tensor!), Number);
+      const sign = Math.min(...values) === 0 ? 1 : -1;
+      const answer = Float32Array.from(values, (value) => sign * (value + 1));
+      return { tensors: [{ ...tensor!, dtype: "float32", bytes: new Uint8Array(answer.buffer) }], times };
+    };
+    expect(await prove("m", { ...rows, inputs: [whole] }, { infer })).toBe(false);
+  });
+
+  it("although a row overflows by itself", async () => {
+    const square = compute((values) => values.map((value) => Math.exp(4 * Math.abs(value))));
+    expect(await prove("m", rows, square)).toBe(true);
+  });
+
   it("nor where the model has none, which is warmed all the same", async () => {
     const backend = compute((values) => values);
     expect(await prove("m", { ...rows, outputs: [spec([1, 2])] }, backend)).toBe(false);
-    expect(backend.calls).toHaveLength(3);
+    expect(backend.calls).toHaveLength(5);
   });
 
   it("nor where made-up inputs are refused, which is logged", async () => {

@@ -223,6 +223,21 @@ describe("a network with free sizes beyond its rows", () => {
     for (const [tried] of models.tryApart.mock.calls) expect(tried.inputs).toEqual([{ ...picture, shapes }]);
   });
 
+  it("is asked for NaN once, and not at each size", async () => {
+    let asked = 0;
+    const wgsl = (value: number) => {
+      if (Number.isNaN(value)) asked++;
+      return value;
+    };
+    const shapes = [
+      [1, 3, 8, 8],
+      [1, 3, 16, 16],
+    ];
+    const { placements } = await calibrate({ gpu: { wgsl }, inputs: [{ ...picture, shapes }] });
+    expect(placements[1]?.sizes).toHaveLength(1);
+    expect(asked).toBe(1);
+  });
+
   it("fails where it takes none, with the reason and what to give", async () => {
     const failing = calibrate({ models: takes(1_000, 1_000), inputs: [picture] });
     await expect(failing).rejects.toThrow(/give `shapes` and `values`.*It does not take 1\./);
