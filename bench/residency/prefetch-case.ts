@@ -50,6 +50,7 @@ export const openResidency: Contender<PrefetchCase> = async ({ order }) => {
       },
       store: new DiskStore(folder),
       source: async () => Promise.reject(new Error("all lies on the disk")),
+      fileSource: async () => Promise.reject(new Error("all lies on the disk")),
       devices: [],
       logger: pino({ level: "silent" }),
     });

@@ -16,7 +16,7 @@ import { DirectListener } from "./serving/direct/direct-listener.ts";
 import { OutcomeReport } from "./link/outcome-report.ts";
 import { TicketKeys } from "./serving/direct/tickets.ts";
 import { createEdgeProbe } from "./link/edge-probe.ts";
-import { createEdgeSource, openJobArtifacts } from "./link/artifacts.ts";
+import { createEdgeSource, createFileSource, openJobArtifacts } from "./link/artifacts.ts";
 import { LinkChannel, LinkProbe } from "./link/link-channel.ts";
 import { DiskStore } from "./memory/disk-store.ts";
 import { ResidencyManager } from "./memory/residency-manager.ts";
@@ -76,6 +76,7 @@ async function main(): Promise<void> {
     budgets: config.memory,
     store: new DiskStore(join(config.dataDir, "artifacts")),
     source: createEdgeSource(credential),
+    fileSource: createFileSource(credential),
     devices: fleet.all().map(({ host }) => host),
     logger,
   });

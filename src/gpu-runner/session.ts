@@ -171,9 +171,10 @@ export class Session {
     this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);
     jobs.connected(intervals.resendMs);
     watch.start(intervals.watchMs, placed);
-    residency
-      .keepOnly(placed.flatMap(({ variants }) => variants.map(({ digest }) => digest)))
-      .catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
+    const variants = placed.flatMap((model) => model.variants);
+    const whole = variants.flatMap(({ digest, files }) => (files === undefined ? [digest] : []));
+    const large = variants.flatMap(({ files = [] }) => files.map(({ digest }) => digest));
+    residency.keepOnly(whole, large).catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
     this.#serve(placed);
     if (this.#leaving !== "no") channel.send({ type: "leaving" });
   }

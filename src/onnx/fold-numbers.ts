@@ -102,6 +102,7 @@ const fill: Fold = (node, [shape]) => {
   if (length === undefined || !(length <= MOST_KNOWN)) return undefined;
   const value = node.attributes.get("value");
   const tensor = value?.kind === "tensor" ? value.value : undefined;
+  if (tensor?.isLeftOut) return undefined;
   const isWhole = tensor !== undefined && !tensor.dtype.startsWith("float");
   const [number] = tensor === undefined ? [0] : isWhole ? integersOf(tensor) : floatsOf(tensor);
   return { values: Array.from({ length }, () => number!), isWhole };

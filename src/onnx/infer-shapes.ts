@@ -71,8 +71,8 @@ function canBe(shape: Shape): boolean {
 }
 
 function numbersOf(tensor: OnnxTensor): KnownNumbers | undefined {
-  const { dtype, dims, bytes } = tensor;
-  if (countElements(dims) > MOST_KNOWN) return undefined;
+  const { dtype, dims, bytes, isLeftOut } = tensor;
+  if (isLeftOut || countElements(dims) > MOST_KNOWN) return undefined;
   if (dtype === "float32" || dtype === "float64") return { values: [...floatsOf(tensor)], isWhole: false };
   if (dtype === "int32") return { values: integersOf(tensor), isWhole: true };
   // Not all are exact: "as far as there is" is written as the largest of all.

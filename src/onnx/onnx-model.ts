@@ -41,6 +41,8 @@ export interface OnnxTensor {
   readonly dims: readonly number[];
   /** Little-endian, row by row; elements of less than a byte begin with its lowest bits. Strings have none. */
   readonly bytes: Uint8Array;
+  /** True of an outline's large tensors, which have no bytes here. */
+  readonly isLeftOut?: true;
 }
 
 /** One attribute of a node. Kinds that are not computed with here, such as a graph, stay as bytes. */

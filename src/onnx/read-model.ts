@@ -41,6 +41,15 @@ const MAX_COPIED_BYTES = 2 ** 25;
  * lie in other files. Raw weights are views of the file.
  */
 export function readModel(file: Uint8Array, maxNodes: number = MAX_NODES): OnnxModel {
+  return read(file, maxNodes, { bytes: MAX_COPIED_BYTES });
+}
+
+/** The same of an outline: large weights have a shape and no bytes. */
+export function readOutline(outline: Uint8Array, maxNodes: number = MAX_NODES): OnnxModel {
+  return read(outline, maxNodes, { bytes: MAX_COPIED_BYTES, isOutline: true });
+}
+
+function read(file: Uint8Array, maxNodes: number, allowance: Allowance): OnnxModel {
   let irVersion = 0;
   let graph: Uint8Array | null = null;
   const domains = new Map<string, number>();
@@ -59,7 +68,7 @@ export function readModel(file: Uint8Array, maxNodes: number = MAX_NODES): OnnxM
   const opset = domains.get("") ?? 0;
   domains.delete("");
   const own = functions.size > 0 ? { functions } : {};
-  return { irVersion, opset, domains, ...own, ...readGraph(graph, maxNodes) };
+  return { irVersion, opset, domains, ...own, ...readGraph(graph, maxNodes, allowance) };
 }
 
 function readFunction(message: Uint8Array): string {
@@ -74,14 +83,13 @@ function readFunction(message: Uint8Array): string {
 
 type Graph = Pick<OnnxModel, "name" | "nodes" | "weights" | "sparseWeights" | "inputs" | "outputs">;
 
-function readGraph(message: Uint8Array, maxNodes: number): Graph {
+function readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance): Graph {
   let name = "";
   const nodes: OnnxNode[] = [];
   const weights = new Map<string, OnnxTensor>();
   const sparseWeights = new Map<string, SparseWeights>();
   const inputs: OnnxValue[] = [];
   const outputs: OnnxValue[] = [];
-  const allowance = { bytes: MAX_COPIED_BYTES };
   eachField(message, (field, wire, reader) => {
     if (wire !== WireType.LengthDelimited) return reader.skip(wire, field);
     if (field === GRAPH.node) nodes.push(readNode(reader.bytes(), allowance));

@@ -27,9 +27,12 @@ function listOf(dtype: OnnxDtype): number {
   return dtype === "uint64" || dtype === "uint32" ? TENSOR.uint64s : TENSOR.int32s;
 }
 
-/** Bytes of lists that may still be copied; each read reduces it. */
+/** What may be read of tensors. */
 export interface Allowance {
+  /** Bytes of lists that may still be copied; each read reduces it. */
   bytes: number;
+  /** Whether tensors may lie elsewhere, as those of an outline do: they are then left out. */
+  readonly isOutline?: boolean;
 }
 
 /** Reader of one list element by data type, where numbers are not stored as raw bytes. */
@@ -52,7 +55,7 @@ const LISTS: Readonly<Record<number, (reader: BinaryReader, view: DataView, at: 
 
 /**
  * Reads a TensorProto; raw bytes are a view of the message. Throws a RangeError where it does not hold what it says, or
- * more than is allowed, or keeps it in another file.
+ * more than is allowed, or keeps it elsewhere without being part of an outline.
  */
 export function readTensor(message: Uint8Array, allowance: Allowance = { bytes: MAX_BYTES }): OnnxTensor {
   let name = "";
@@ -60,24 +63,28 @@ export function readTensor(message: Uint8Array, allowance: Allowance = { bytes: 
   let raw: Uint8Array | null = null;
   const dims: number[] = [];
   const lists: NumberList[] = [];
+  let isElsewhere = false;
   eachField(message, (field, wire, reader) => {
     if (field === TENSOR.name && wire === WireType.LengthDelimited) name = reader.string();
     else if (field === TENSOR.type && wire === WireType.Varint) type = reader.int32();
     else if (field === TENSOR.dims) eachPacked(reader, wire, (each) => addSize(dims, each.int64()));
     else if (field === TENSOR.raw && wire === WireType.LengthDelimited) raw = reader.bytes();
-    else if (field === EXTERNAL.data) throw new RangeError(`the tensor ${name} lies in another file`);
-    else if (field === EXTERNAL.location && wire === WireType.Varint) {
-      if (reader.int32() !== 0) throw new RangeError(`the tensor ${name} lies in another file`);
+    else if (field === EXTERNAL.location && wire === WireType.Varint) isElsewhere ||= reader.int32() !== 0;
+    else if (field === EXTERNAL.data) {
+      isElsewhere = true;
+      reader.skip(wire, field);
     } else if (field in LISTS) {
       const start = reader.pos;
       reader.skip(wire, field);
       lists.push({ field, wire, bytes: message.subarray(start, reader.pos) });
     } else reader.skip(wire, field);
   });
+  if (isElsewhere && allowance.isOutline !== true) throw new RangeError(`the tensor ${name} lies in another file`);
   const dtype = DTYPES.get(type);
   if (dtype === undefined) throw new RangeError(`the tensor ${name} has a type that is not known`);
   const tensor = { name, dtype, dims };
   if (dtype === "string") return { ...tensor, bytes: new Uint8Array() };
+  if (isElsewhere) return { ...tensor, bytes: new Uint8Array(), isLeftOut: true };
   const bytes = raw ?? collect(tensor, lists, allowance);
   if (bytes.length !== sizeInBytes(dtype, countElements(dims))) {
     throw new RangeError(`the tensor ${name} does not hold the numbers that it says`);

@@ -2,7 +2,7 @@ import { type BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { eachField, UnreadableModel } from "./each-field.ts";
 
 /** Messages of onnx.proto3 that are read, or lead to a tensor: which fields lead on, and to what. */
-const CHILDREN = {
+export const CHILDREN = {
   model: { 7: "graph", 8: "opset", 20: "trainingInfo", 25: "function" },
   opset: {},
   trainingInfo: { 1: "graph", 2: "graph" },
@@ -20,17 +20,17 @@ const CHILDREN = {
   shape: { 1: "dimension" },
   dimension: {},
 } as const satisfies Record<string, Record<number, string>>;
-type Message = keyof typeof CHILDREN;
+export type Message = keyof typeof CHILDREN;
 
 const TENSOR = { externalData: 13, dataLocation: 14 } as const;
 /** Fields of a message that become entries of a list: names of a node, numbers and texts of an attribute. */
 const LISTS: Partial<Record<Message, readonly number[]>> = { node: [1, 2], attribute: [7, 8, 9] };
 /** Numbers of a tensor that do not stand as raw bytes. */
-const NUMBERS: ReadonlySet<number> = new Set([4, 5, 7, 10, 11]);
+export const NUMBERS: ReadonlySet<number> = new Set([4, 5, 7, 10, 11]);
 /** An entry of a list takes so much less memory than an object of its own. */
 const ENTRIES_A_PIECE = 8;
 /** Graphs inside of graphs (If, Loop, Scan), counted by messages; real networks nest a few. */
-const MAX_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 /** Contents of a file, found without building any of it. */
 export interface FileSurvey {

@@ -1,7 +1,8 @@
 import { countElements, type OnnxNode, type OnnxTensor } from "./onnx-model.ts";
 
 /** A copy of the numbers of a tensor of floats, as float32; throws a RangeError for other types. */
-export function floatsOf({ name, dtype, bytes }: OnnxTensor): Float32Array<ArrayBuffer> {
+export function floatsOf({ name, dtype, bytes, isLeftOut }: OnnxTensor): Float32Array<ArrayBuffer> {
+  if (isLeftOut) throw new RangeError(`the numbers of the tensor ${name} were not read`);
   const { buffer } = new Uint8Array(bytes);
   if (dtype === "float32") return new Float32Array(buffer);
   if (dtype === "float64") return Float32Array.from(new Float64Array(buffer));
@@ -10,7 +11,8 @@ export function floatsOf({ name, dtype, bytes }: OnnxTensor): Float32Array<Array
 }
 
 /** The whole numbers of a tensor; throws a RangeError for other types, and where one is not exact. */
-export function integersOf({ name, dtype, bytes, dims }: OnnxTensor): number[] {
+export function integersOf({ name, dtype, bytes, dims, isLeftOut }: OnnxTensor): number[] {
+  if (isLeftOut) throw new RangeError(`the numbers of the tensor ${name} were not read`);
   const { buffer } = new Uint8Array(bytes);
   if (dtype === "int64") return Array.from(new BigInt64Array(buffer), Number).map((value) => exact(name, value));
   if (dtype === "uint64") return Array.from(new BigUint64Array(buffer), Number).map((value) => exact(name, value));

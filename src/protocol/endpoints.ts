@@ -13,6 +13,7 @@ import { kernelEndpoints } from "./kernels/kernel-endpoints.ts";
 import { keyEndpoints } from "./service/key-endpoints.ts";
 import { edgeEndpoints } from "./models/edge-place.ts";
 import { modelEndpoints, placementEndpoints } from "./models/model-endpoints.ts";
+import { uploadEndpoints } from "./models/upload.ts";
 import { oipEndpoints } from "./inference/oip-endpoints.ts";
 import { plotEndpoints } from "./models/plot-endpoints.ts";
 import { policyEndpoints } from "./policies/policy-endpoints.ts";
@@ -53,6 +54,7 @@ export const endpoints = {
   ...edgeEndpoints,
   ...profileEndpoints,
   ...modelEndpoints,
+  ...uploadEndpoints,
   ...inferenceEndpoints,
   ...policyEndpoints,
   ...jobEndpoints,

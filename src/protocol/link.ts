@@ -12,6 +12,7 @@ import { KernelProgram } from "./kernels/kernel-definition.ts";
 import { LIMITS } from "./wire/limits.ts";
 import { MemoryReport } from "./fleet/memory.ts";
 import { TensorSpec } from "./models/model.ts";
+import { ModelFile } from "./models/upload.ts";
 import { Problem } from "./wire/problem.ts";
 import { Roofline } from "./fleet/roofline.ts";
 import { ServingConfiguration } from "./fleet/serving.ts";
@@ -44,6 +45,8 @@ export const PlacedModel = z.object({
         digest: z.string(),
         /** Absent from an older edge. */
         sizeBytes: z.number().int().optional(),
+        /** Of a large model, and only of it: files that are read from the disk. */
+        files: z.array(ModelFile).min(1).optional(),
       }),
     )
     .min(1),

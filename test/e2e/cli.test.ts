@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import type { ModelVersion } from "../../src/protocol/models/model.ts";
+import { writeExternalModel } from "../edge/stack/external-model.ts";
 import { encodePng } from "../unit/cli/encode-png.ts";
 import { createTestShell, type Ended } from "../unit/cli/test-shell.ts";
 import { wrapWav } from "../unit/cli/wrap-wav.ts";
@@ -154,6 +156,35 @@ describe("models and requests", () => {
       await json("models", "push", "models/lenet5/lenet5.onnx", "--data", "models/lenet5/held-out.safetensors"),
     ).toMatchObject({ model: { name: "lenet5" }, version: { version: 1, data: { metric: "accuracy" } } });
   });
+
+  it(
+    "send a model with weights in another file in parts, which a runner then serves",
+    async () => {
+      const [rows, columns] = [262_144, 9];
+      const weights = new Float32Array(rows * columns).fill(0.5);
+      const external = { location: "weights.bin", length: String(weights.byteLength) };
+      const file = join(folder, "parts.onnx");
+      await writeFile(file, writeExternalModel([{ name: "w", dims: [rows, columns], external }]));
+      expect(await millrace("models", "push", file)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('lie in "weights.bin", which is none of the files given'),
+      });
+      await writeFile(join(folder, "weights.bin"), weights);
+      const { version } = await json<{ version: ModelVersion }>("models", "push", file);
+      expect(version.files.map(({ name, sizeBytes }) => [name, sizeBytes])).toEqual([
+        ["model.onnx", expect.any(Number)],
+        ["weights.bin", weights.byteLength],
+      ]);
+      expect((await json<{ version: ModelVersion }>("models", "push", file)).version.id).toBe(version.id);
+      await waitFor("the model to be placed on the runner", async () => {
+        const { items } = await stack.client.call(endpoints.listPlacements, { params: { model: "parts" } });
+        return items.find(({ state, backend }) => state === "eligible" && backend === "ort-cpu");
+      });
+      const { out } = await millrace("models", "show", "parts");
+      expect(out).toContain("not wgsl");
+    },
+    SLOW_MS,
+  );
 
   it("ask by a file, by named inputs and by an array, within a budget", async () => {
     const digit = await json<{ outputs: { logits: { data: number[] } } }>(

@@ -44,13 +44,14 @@ afterEach(async () => {
 });
 
 async function openManager(changes: Partial<MemoryBudgets> = {}) {
-  const { asked, source } = createSource([...weights, ...small]);
+  const { asked, source, fileSource } = createSource([...weights, ...small]);
   const plain = { gpuBytes: 8 * MiB, hostBytes: 64 * MiB, diskBytes: 64 * MiB, backgroundBytesPerSecond: 1e9 };
   const budgets = { ...plain, ...changes };
   const manager = await ResidencyManager.open({
     budgets,
     store: new DiskStore(folder),
     source,
+    fileSource,
     devices: [host],
     logger,
   });

@@ -1,15 +1,18 @@
 import { Command, InvalidArgumentError } from "commander";
-import { readFile } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { listAll } from "../../client/list-all.ts";
+import { createRetry } from "../../client/retry.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { Name } from "../../protocol/wire/page.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { describeTensors, describeVersion } from "../../words/models.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
 import { formatAge, formatValue, TERMINAL } from "../render/format-values.ts";
+import { openProgressLine } from "../render/progress-line.ts";
 import { renderFacts, renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
+import { sendModel } from "./send-model.ts";
 import { showCommand } from "./show-command.ts";
 
 /** `millrace models list`: every model by its latest version. */
@@ -44,11 +47,14 @@ interface PushOptions extends EdgeOptions {
 
 const MEDIA_TYPE = "application/octet-stream";
 
-/** `millrace models push`: an ONNX file as the next version of a model; the same bytes are the same version. */
+/**
+ * `millrace models push`: an ONNX file as the next version of a model; the same bytes are the same version. Large files go
+ * in parts, and go on where an earlier push ended.
+ */
 function pushCommand(shell: Shell): Command {
   return addEdge(new Command("push"), "scope submit")
     .description("Upload an ONNX file as the next version of a model; the same bytes are the same version")
-    .argument("<file>", "an ONNX file")
+    .argument("<file>", "an ONNX file; files with its weights lie beside it")
     .option("--name <name>", "of the model (default: the file's)")
     .option("--data <file>", "samples with answers that its variants are measured on (safetensors)")
     .option(
@@ -97,11 +103,13 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
   if (!Name.safeParse(name).success) {
     throw new ProblemError("invalid-request", `${name} is no name of a model: give one by --name.`);
   }
-  // Both are read first: of files that are not there nothing is sent.
-  const content = await readBytes(file, shell);
+  // Of files that are not there nothing is sent.
+  const path = resolve(shell.folder, file);
+  await access(path, constants.R_OK);
   const data = options.data === undefined ? null : await readBytes(options.data, shell);
-  const client = await openEdge(options, shell);
-  const rawBody = { mediaType: MEDIA_TYPE, content };
+  const client = await openEdge(options, shell, undefined, createRetry());
+  const progress = openProgressLine(shell, !options.json);
+  const rawBody = await sendModel(path, client, progress).finally(() => progress.clear());
   const query = { name, shapes: orNothing(options.shape), values: orNothing(options.values) };
   const { model, version } = await client.call(endpoints.uploadModel, { query, rawBody });
   const params = { model: model.id, version: version.version };

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type Client, createClient } from "../../client/client.ts";
+import type { Retry } from "../../client/retry.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { chooseEdge, type ChosenEdge, type EdgeChoice, readContexts } from "../context/choose-edge.ts";
 import type { Shell } from "../shell/shell.ts";
@@ -25,10 +26,15 @@ export function addEdge(command: Command, scopes: string): Command {
 /** File in which `npm start` keeps its key. */
 const LOCAL_KEY = join(".millrace", "admin.key");
 
-/** A client for the edge that was chosen by options, environment and contexts. */
-export async function openEdge(choice: EdgeChoice, shell: Shell, localKeyFile = LOCAL_KEY): Promise<Client> {
+/** A client for the edge that was chosen by options, environment and contexts; `retry` is for long transfers. */
+export async function openEdge(
+  choice: EdgeChoice,
+  shell: Shell,
+  localKeyFile = LOCAL_KEY,
+  retry?: Retry,
+): Promise<Client> {
   const { edge, key } = await findEdge(choice, shell, localKeyFile);
-  return createClient({ baseUrl: edge, key, fetch: shell.fetch });
+  return createClient({ baseUrl: edge, key, fetch: shell.fetch, ...(retry !== undefined && { retry }) });
 }
 
 /** The edge that was chosen, and the key for it where there is one. */

@@ -5,6 +5,8 @@ import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/history/retent
 import { HOUR_MS } from "../store/history/rollup-store.ts";
 import { fillFingerprints } from "../store/history/series-store.ts";
 import { pruneJobArtifacts } from "../store/artifact-store.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { pruneUploads } from "../store/models/upload-store.ts";
 import { pruneDeliveries } from "../store/history/delivery-store.ts";
 import { isTransferring } from "../store/transfer-store.ts";
 import { detectLanded } from "./detect/detect-landed.ts";
@@ -34,6 +36,7 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
       await pruneDeliveries(env.DB, nowMs);
       await pruneAuditEntries(openDatabase(env.DB), nowMs - retention.auditMs);
       await pruneJobArtifacts(env.DB, env.ARTIFACTS, nowMs - retention.artifactsMs);
+      await pruneUploads(env.DB, env.ARTIFACTS, nowMs - LIMITS.uploadMs);
     }
   });
   await attempt("webhooks", () => deliverDue(env, nowMs));

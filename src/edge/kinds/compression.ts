@@ -134,7 +134,15 @@ async function prepare(input: InputOf<CompressionSpec>, { db }: JobSurroundings)
   }
   const { id: modelVersionId, digest, data } = version;
   const spec = { ...shared, model: model.name, version: version.version, name, modelVersionId, digest, data };
-  return { spec, errors: checkName(version, spec) };
+  return { spec, errors: [...checkSize(version), ...checkName(version, spec)] };
+}
+
+/** A compression has the whole file in memory. */
+function checkSize({ files }: ModelVersion): FieldError[] {
+  if (files.length === 0) return [];
+  return [
+    { pointer: "#/model", message: `must be a file of at most ${LIMITS.modelBytes} bytes to be compressed here` },
+  ];
 }
 
 /** The same recipe under the same name is measured again; no other recipe may use the name. */

@@ -54,10 +54,14 @@ function giveAgain(who: string, name: string): string {
  * Checks that one row, the weights, and the row's intermediate values fit in memory, as far as the file says their
  * sizes. A few bytes can describe a huge shape, which would fill a runner as it loads the file or with the first
  * request. Activations count as float32. Values of unknown size are left to the memory watchdog of the process that
- * tries the model.
+ * tries the model. `weightLimit` is that of the way by which the model came.
  */
-export function checkSizes(model: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
-  return [...checkInputs(model), ...checkWeights(model), ...checkActivations(model, shapes)];
+export function checkSizes(
+  model: OnnxModel,
+  shapes: ReadonlyMap<string, Shape>,
+  weightLimit: "modelWeightBytes" | "largeModelBytes" = "modelWeightBytes",
+): FieldError[] {
+  return [...checkInputs(model), ...checkWeights(model, weightLimit), ...checkActivations(model, shapes)];
 }
 
 /**
@@ -78,10 +82,10 @@ function checkInputs({ inputs }: OnnxModel): FieldError[] {
   return [];
 }
 
-function checkWeights(model: OnnxModel): FieldError[] {
+function checkWeights(model: OnnxModel, limit: "modelWeightBytes" | "largeModelBytes"): FieldError[] {
   const bytes = measureWeights(model);
-  if (bytes <= LIMITS.modelWeightBytes) return [];
-  return [{ pointer: "#/graph/initializer", message: `has weights of ${bytes} bytes, ${over("modelWeightBytes")}` }];
+  if (bytes <= LIMITS[limit]) return [];
+  return [{ pointer: "#/graph/initializer", message: `has weights of ${bytes} bytes, ${over(limit)}` }];
 }
 
 /**
@@ -114,6 +118,6 @@ function checkActivations({ nodes, weights, outputs }: OnnxModel, shapes: Readon
   return [];
 }
 
-function over(limit: "inferBodyBytes" | "modelWeightBytes" | "modelActivationBytes"): string {
+function over(limit: "inferBodyBytes" | "modelWeightBytes" | "largeModelBytes" | "modelActivationBytes"): string {
   return `and may have ${LIMITS[limit]}`;
 }

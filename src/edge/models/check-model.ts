@@ -2,7 +2,7 @@ import { UnreadableModel } from "../../onnx/each-field.ts";
 import { inferShapes } from "../../onnx/infer-shapes.ts";
 import { nameOperator, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { OPERATORS } from "../../onnx/operators.ts";
-import { readModel } from "../../onnx/read-model.ts";
+import { readModel, readOutline } from "../../onnx/read-model.ts";
 import { surveyFile } from "../../onnx/survey-file.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { FieldError } from "../../protocol/wire/problem.ts";
@@ -32,10 +32,18 @@ const ARCHIVES = [
 export function openModel(file: Uint8Array): OpenedModel {
   const archive = ARCHIVES.find(({ first }) => first.every((byte, at) => file[at] === byte));
   if (archive !== undefined) return { ok: false, message: `the file is ${archive.kind}: unpack it first` };
-  try {
+  return orSay(() => {
     const { hasExternalData } = surveyFile(file, LIMITS.modelPieces);
-    if (hasExternalData) return { ok: false, message: "weights outside of the file are not taken" };
+    if (hasExternalData) {
+      return { ok: false, message: "weights lie outside of the file: upload its files first, by POST /v1/uploads" };
+    }
     return { ok: true, model: readModel(file, LIMITS.modelNodes) };
+  });
+}
+
+function orSay(open: () => OpenedModel): OpenedModel {
+  try {
+    return open();
   } catch (error) {
     return { ok: false, message: error instanceof UnreadableModel ? error.message : "the file is not an ONNX model" };
   }
@@ -50,11 +58,29 @@ export type CheckedModel =
  * of onnx.proto3, such as `#/graph/node/3`.
  */
 export function checkModel(file: Uint8Array): CheckedModel {
-  const opened = openModel(file);
+  return check(openModel(file), "modelWeightBytes");
+}
+
+/** The same of the outline of a large model. */
+export function checkOutline(outline: Uint8Array): CheckedModel {
+  const opened = orSay(() => {
+    surveyFile(outline, LIMITS.modelPieces);
+    return { ok: true, model: readOutline(outline, LIMITS.modelNodes) };
+  });
+  // Runners make tensors of them by changing the file, which they read as a whole for that.
+  const odd = opened.ok ? opened.model.outputs.find(({ container }) => container !== undefined) : undefined;
+  if (odd === undefined) return check(opened, "largeModelBytes");
+  const message = `the output ${shorten(odd.name)} is a ${odd.container}, which only a file of at most ${LIMITS.modelBytes} bytes may give`;
+  return { ok: false, problems: [{ pointer: "#/graph/output", message }] };
+}
+
+type WeightLimit = Parameters<typeof checkSizes>[2];
+
+function check(opened: OpenedModel, weightLimit: WeightLimit): CheckedModel {
   if (!opened.ok) return { ok: false, problems: [{ pointer: "#", message: opened.message }] };
   const { model } = opened;
   const signature = readSignature(model);
-  const problems = collect(model, signature);
+  const problems = collect(model, signature, weightLimit);
   if (signature.ok && problems.length === 0) {
     return { ok: true, model, inputs: signature.inputs, outputs: signature.outputs };
   }
@@ -62,10 +88,10 @@ export function checkModel(file: Uint8Array): CheckedModel {
 }
 
 /** The first errors, up to the limit; the last one counts the rest. */
-function collect(model: OnnxModel, signature: SignatureResult): FieldError[] {
+function collect(model: OnnxModel, signature: SignatureResult, weightLimit: WeightLimit): FieldError[] {
   const told: FieldError[] = [];
   let further = 0;
-  for (const problem of checkAll(model, signature)) {
+  for (const problem of checkAll(model, signature, weightLimit)) {
     if (told.length < LIMITS.modelProblems) told.push(problem);
     else further++;
   }
@@ -73,14 +99,14 @@ function collect(model: OnnxModel, signature: SignatureResult): FieldError[] {
   return [...told.slice(0, -1), { pointer: "#", message: `has ${further + 1} further problems` }];
 }
 
-function* checkAll(model: OnnxModel, signature: SignatureResult): Generator<FieldError> {
+function* checkAll(model: OnnxModel, signature: SignatureResult, weightLimit: WeightLimit): Generator<FieldError> {
   let isSound = true;
   for (const problem of checkForm(model, signature)) {
     isSound = false;
     yield problem;
   }
   // Sizes of an unsound graph mean nothing.
-  if (isSound) yield* checkSizes(model, inferShapes(model, 1));
+  if (isSound) yield* checkSizes(model, inferShapes(model, 1), weightLimit);
 }
 
 function* checkForm(model: OnnxModel, signature: SignatureResult): Generator<FieldError> {

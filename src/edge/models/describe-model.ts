@@ -1,7 +1,7 @@
 import { summariseModel } from "../../onnx/summarise-model.ts";
 import type { ModelReport, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { type CheckedModel, checkModel } from "./check-model.ts";
+import { type CheckedModel, checkModel, checkOutline } from "./check-model.ts";
 import { listBackends } from "../store/models/list-backends.ts";
 import { readDenseModel } from "./read-dense-network.ts";
 
@@ -18,7 +18,18 @@ type Described = { readonly ok: true; readonly description: ModelDescription } |
 
 /** Description of an ONNX file. Throws `invalid-model` with all errors where it cannot be used. */
 export function describeModel(file: Uint8Array): ModelDescription {
-  const described = describe(file);
+  return orThrow(describe(file));
+}
+
+/** The same by the outline of a large model, which the edge does not compute itself. */
+export function describeOutline(outline: Uint8Array): ModelDescription {
+  const checked = checkOutline(outline);
+  if (!checked.ok) return orThrow(checked);
+  const { inputs, outputs, model } = checked;
+  return { inputs, outputs, edgeParameters: null, summary: summariseModel(model) };
+}
+
+function orThrow(described: Described): ModelDescription {
   if (described.ok) return described.description;
   const { problems: errors } = described;
   throw new ProblemError("invalid-model", `The model cannot be used: ${errors[0]?.message}.`, { errors });
@@ -29,7 +40,7 @@ export function reportModel(file: Uint8Array): ModelReport {
   const described = describe(file);
   if (described.ok) {
     const { description } = described;
-    return { ok: true, ...description, backends: listBackends(description), problems: [] };
+    return { ok: true, ...description, backends: listBackends({ ...description, files: [] }), problems: [] };
   }
   const nothing = { inputs: [], outputs: [], edgeParameters: null, summary: null, backends: [] };
   return { ok: false, ...nothing, problems: described.problems };

@@ -1,18 +1,21 @@
 import { EDGE_VARIANTS } from "../../protocol/models/edge-place.ts";
 import { type HeldOut, readHeldOut } from "../../protocol/models/held-out-file.ts";
 import type { ModelVersion } from "../../protocol/models/model.ts";
+import type { ModelFilesInput } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { calibrateEverywhere } from "../fleet/placement-rules.ts";
-import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import { digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import { addModelVersion } from "../store/models/model-store.ts";
+import { forgetUploads } from "../store/models/upload-store.ts";
 import { addVariant, setVersionData } from "../store/models/version-store.ts";
 import { checkHeldOut } from "./check-held-out.ts";
 import { type DeclaredSizes, declareSizes } from "./declare-sizes.ts";
-import { describeModel } from "./describe-model.ts";
+import { describeModel, describeOutline } from "./describe-model.ts";
+import { findModelFiles, outlineFiles } from "./open-model-files.ts";
 import { compareSignatures } from "./read-signature.ts";
 import { mustFindModel, mustFindVersion } from "./stored-model.ts";
 
@@ -26,7 +29,37 @@ export async function storeModel(env: ProjectEnv, name: string, bytes: File, dec
   const described = await describeFile(bytes);
   const file = { ...described, inputs: declareSizes(described.inputs, declared) };
   await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
-  const { model, version, created, learnt } = await addModelVersion(openProject(env), { name, ...file });
+  return addVersion(env, { name, ...file });
+}
+
+/**
+ * Stores a model of uploaded files as the next version, like `storeModel`. Throws `invalid-request` for files that were
+ * not uploaded, and `invalid-model`.
+ */
+export async function storeModelFiles(
+  env: ProjectEnv,
+  name: string,
+  input: ModelFilesInput,
+  declared: DeclaredSizes = {},
+) {
+  const { digest, sizeBytes, files } = await findModelFiles(env, input);
+  if (files.length === 1 && sizeBytes <= LIMITS.modelBytes) {
+    const file = await getArtifact(env.ARTIFACTS, digest);
+    if (file === null) throw new Error(`the artifact ${digest} is gone`);
+    const stored = await storeModel(env, name, new Uint8Array(await file.arrayBuffer()), declared);
+    await forgetUploads(openProject(env), [digest]);
+    return stored;
+  }
+  const described = describeOutline(await outlineFiles(env.ARTIFACTS, files));
+  const file = { ...described, digest, sizeBytes, files, inputs: declareSizes(described.inputs, declared) };
+  return addVersion(env, { name, ...file });
+}
+
+async function addVersion(env: ProjectEnv, input: Parameters<typeof addModelVersion>[1]) {
+  const db = openProject(env);
+  const { model, version, created, learnt } = await addModelVersion(db, input);
+  const digests = input.files?.map((file) => file.digest) ?? [];
+  if (digests.length > 0) await forgetUploads(db, digests);
   if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
   return { model, version, created };
 }

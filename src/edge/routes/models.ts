@@ -1,14 +1,19 @@
 import type { Hono } from "hono";
+import type { z } from "zod";
 import { endpoints } from "../../protocol/endpoints.ts";
+import type { ModelUploadQuery } from "../../protocol/models/model.ts";
+import { ModelFilesInput } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { jobQueue } from "../config.ts";
+import { parseInput } from "../../protocol/wire/parse-input.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
 import { changePlacementRule } from "../fleet/placement-rules.ts";
 import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { readOctets } from "../http/read-body.ts";
+import { mediaTypeOf, parseJson, readBody, readOctets } from "../http/read-body.ts";
 import { forgetSnapshot } from "../inference/snapshot.ts";
 import { reportModel } from "../models/describe-model.ts";
-import { storeModel, storeVariant, storeVersionData } from "../models/store-model.ts";
+import { storeModel, storeModelFiles, storeVariant, storeVersionData } from "../models/store-model.ts";
+import { advanceUpload, storePart } from "../models/upload-file.ts";
 import { countOldFile, mustFindModel } from "../models/stored-model.ts";
 import { readSweep, readTrade } from "../models/sweep/read-sweep.ts";
 import { tradeToTable } from "../models/sweep/weigh-variants.ts";
@@ -19,10 +24,15 @@ import { submit } from "./jobs.ts";
 
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
-    const bytes = await readOctets(c.req.raw, LIMITS.modelBytes);
-    const { model, version, created } = await storeModel(env, query.name, bytes, query);
+    const { model, version, created } = await storeUploaded(c.req.raw, env, query);
     if (created) forgetSnapshot();
     return Response.json({ model, version }, { status: created ? 201 : 200 });
+  });
+
+  bind(app, endpoints.beginUpload, ({ env, body }) => advanceUpload(env, body));
+  bind(app, endpoints.putUploadPart, async ({ c, env, params, query }) => {
+    await storePart(env, c.req.raw, { ...params, partDigest: query.digest });
+    return new Response(null, { status: 204 });
   });
 
   bind(app, endpoints.uploadVariant, async ({ c, env, params, query }) => {
@@ -76,4 +86,13 @@ export function bindSweeps(app: Hono<AppEnv>): void {
     const trade = await readTrade(env, params.model, query.version);
     return answerOnce(c, trade, () => Promise.resolve({ body: trade }), tradeToTable);
   });
+}
+
+/** Stores a model from a body that is its file, or names its files. */
+async function storeUploaded(request: Request, env: ProjectEnv, query: z.output<typeof ModelUploadQuery>) {
+  if (mediaTypeOf(request) !== "application/json") {
+    return storeModel(env, query.name, await readOctets(request, LIMITS.modelBytes), query);
+  }
+  const files = parseInput(ModelFilesInput, parseJson(await readBody(request, LIMITS.jsonBodyBytes)));
+  return storeModelFiles(env, query.name, files, query);
 }

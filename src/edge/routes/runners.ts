@@ -10,10 +10,10 @@ import { drainRunner, endRunner, shareRunner } from "../fleet/change-runner.ts";
 import { fitTargets, reachesAll } from "../fleet/machine-fit.ts";
 import { registerByToken, renewCredential } from "../fleet/registration.ts";
 import { checkMayShare, mayRead, mustFindRunner, runnerNotFound } from "../fleet/runner-rights.ts";
-import { mutable } from "../http/answers.ts";
+import { answerArtifact, mutable } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { addressOf } from "../http/rate-limiter.ts";
-import { getArtifact } from "../store/artifact-store.ts";
+import { measureArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import { listOwnPlacementsOfRunner } from "../store/fleet/placement-store.ts";
 import { fitProfile } from "../store/fleet/profile-fit.ts";
@@ -66,17 +66,11 @@ export function bindRunners(app: Hono<AppEnv>): void {
     return runnerLink(env, runnerId).fetch(request);
   });
 
-  bind(app, endpoints.downloadArtifact, async ({ env, params, principal }) => {
-    const allowed = await mayRead(env, principal?.id ?? "", params.digest);
-    const artifact = allowed ? await getArtifact(env.ARTIFACTS, params.digest) : null;
-    if (artifact === null) throw new ProblemError("not-found", `There is no artifact ${params.digest}.`);
-    return new Response(artifact.body, {
-      headers: {
-        "content-type": "application/octet-stream",
-        "content-length": String(artifact.size),
-        etag: artifact.httpEtag,
-      },
-    });
+  bind(app, endpoints.downloadArtifact, async ({ c, env, params: { digest }, principal }) => {
+    const allowed = await mayRead(env, principal?.id ?? "", digest);
+    const sizeBytes = allowed ? await measureArtifact(env.ARTIFACTS, digest) : null;
+    if (sizeBytes === null) throw new ProblemError("not-found", `There is no artifact ${digest}.`);
+    return answerArtifact(c, { digest, sizeBytes, mediaType: "application/octet-stream" });
   });
 }
 

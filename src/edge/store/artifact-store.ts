@@ -31,7 +31,12 @@ export async function getArtifact(bucket: R2Bucket, digest: string): Promise<R2O
 }
 
 export async function hasArtifact(bucket: R2Bucket, digest: string): Promise<boolean> {
-  return (await bucket.head(keyOf(digest))) !== null;
+  return (await measureArtifact(bucket, digest)) !== null;
+}
+
+/** Bytes of an artifact; null where there is none. */
+export async function measureArtifact(bucket: R2Bucket, digest: string): Promise<number | null> {
+  return (await bucket.head(keyOf(digest)))?.size ?? null;
 }
 
 /** This many bytes of an artifact from an offset. */
@@ -56,13 +61,17 @@ const NAMING_TABLES = [
   "job_artifacts",
   "model_versions",
   "model_variants",
+  "uploads",
   "version_data",
   "populations",
   "archives",
   "item_memory_parts",
   "agent_pools",
 ] as const;
-const UNNAMED = NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = value)`).join(" and ");
+const UNNAMED = [
+  ...NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = given.value)`),
+  "not exists (select 1 from model_versions, json_each(files) as file where file.value ->> 'digest' = given.value)",
+].join(" and ");
 
 /**
  * Records a file of a job of the project, whose bytes are stored. A previous file of the same name is deleted unless it
@@ -123,7 +132,7 @@ export async function pruneJobArtifacts(binding: D1Database, bucket: R2Bucket, b
 export async function deleteUnnamed(binding: D1Database, bucket: R2Bucket, digests: readonly string[]): Promise<void> {
   if (digests.length === 0) return;
   const { results } = await binding
-    .prepare(`select value as digest from json_each(?1) where ${UNNAMED}`)
+    .prepare(`select given.value as digest from json_each(?1) as given where ${UNNAMED}`)
     .bind(JSON.stringify(digests))
     .all<{ digest: string }>();
   await deleteArtifacts(

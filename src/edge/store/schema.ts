@@ -11,6 +11,7 @@ import type { Scope } from "../../protocol/service/key.ts";
 import type { MeasuredFidelity, Recipe } from "../../protocol/models/variant.ts";
 import type { MemoryFit, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import type { PlacementRule, ServingConfiguration } from "../../protocol/fleet/serving.ts";
+import type { ModelFile } from "../../protocol/models/upload.ts";
 import type { PolicyCard } from "../../protocol/models/policy-network.ts";
 import type { Population } from "../../protocol/policies/population.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
@@ -156,6 +157,8 @@ export const modelVersions = sqliteTable(
     edgeParameters: integer(),
     /** Summary of its file; null where it was stored before summaries existed. */
     summary: text({ mode: "json" }).$type<ModelSummary>(),
+    /** Files of a large model, whose digest is that of the list if they are several; null of all others. */
+    files: text({ mode: "json" }).$type<ModelFile[]>(),
     /** Origin and results; usually null. */
     card: text({ mode: "json" }).$type<PolicyCard>(),
     createdAtMs: integer().notNull(),
@@ -206,6 +209,24 @@ export const versionData = sqliteTable(
     createdAtMs: integer().notNull(),
   },
   (table) => [index("version_data_of_digest").on(table.digest)],
+);
+
+/** Large files that are sent in parts, and those that are stored and no model names yet. */
+export const uploads = sqliteTable(
+  "uploads",
+  {
+    project: text().notNull(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    /** Null until its digest was checked. */
+    storedAtMs: integer(),
+    touchedAtMs: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.project, table.digest] }),
+    index("uploads_of_digest").on(table.digest),
+    index("uploads_by_touch").on(table.touchedAtMs),
+  ],
 );
 
 export const placements = sqliteTable(

@@ -12,12 +12,13 @@ import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { TuningSpec } from "../../protocol/jobs/tuning.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
 import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
+import type { ModelContent } from "../devices/ort/model-paths.ts";
 import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import { callApart, timeoutOf } from "./call-apart.ts";
 import type { DeviceLogger } from "./device-child.ts";
 import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
-import { bytesOf, KeptModels, type ModelFile } from "./kept-models.ts";
+import { readContent, KeptModels, type ModelFile } from "./kept-models.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -248,7 +249,7 @@ export class DeviceHost {
     { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
   ): Promise<number[]> {
     const { file, threads } = this.#models.find(modelKey);
-    const model = await bytesOf(file);
+    const model = await readContent(file);
     return this.workApart("measureMemory", { model, batches, threads }, timeoutMs, "backend-failed", options);
   }
 
@@ -262,7 +263,7 @@ export class DeviceHost {
     { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
   ): Promise<{ loadMs: number; firstAnswerMs: number }> {
     const { file, threads } = this.#models.find(modelKey);
-    const model = await bytesOf(file);
+    const model = await readContent(file);
     return this.workApart("measureStart", { model, tensors, threads }, timeoutMs, "backend-failed", options);
   }
 
@@ -277,7 +278,7 @@ export class DeviceHost {
    * Fails with `backend-failed` where it ends the process, or exceeds its time limit.
    */
   async tryModel(
-    model: Uint8Array,
+    model: ModelContent,
     tensors: readonly Tensor[],
     { threads = 1, signal }: { threads?: number; signal: AbortSignal },
   ): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Layout } from "../networks/schedule-operators.ts";
+import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { CallOptions, DeviceChild, DeviceLogger } from "./device-child.ts";
 import { judgeReload } from "./life-machine.ts";
 import { ModelQuarantine } from "./quarantine.ts";
@@ -12,7 +13,7 @@ import { ModelQuarantine } from "./quarantine.ts";
 const RUN_LIMIT_MS = 30_000;
 
 /** An ONNX file: its path, or a function that reads its content anew for every life of the process. */
-export type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
+export type ModelFile = { readonly path: string } | { readonly read: () => Promise<ModelContent> };
 
 interface LoadedModel {
   readonly file: ModelFile;
@@ -103,10 +104,11 @@ export class KeptModels {
   }
 }
 
-async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
+async function contentOf(file: ModelFile): Promise<string | ModelContent> {
   return "path" in file ? file.path : file.read();
 }
 
-export async function bytesOf(file: ModelFile): Promise<Uint8Array> {
+/** The same where a path alone will not do. */
+export async function readContent(file: ModelFile): Promise<ModelContent> {
   return "path" in file ? readFile(file.path) : file.read();
 }

@@ -22,6 +22,7 @@ import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from 
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { CallContext } from "../devices/progress.ts";
 import type { Layout } from "../networks/schedule-operators.ts";
+import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
 import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
@@ -78,7 +79,7 @@ export interface DeviceCalls {
    * measure a layout unless they are given one, and return it.
    */
   loadModel: {
-    input: { modelKey: string; model: string | Uint8Array; threads?: number; layout?: Layout };
+    input: { modelKey: string; model: string | ModelContent; threads?: number; layout?: Layout };
     output: { loadMs: number; layout?: Layout };
   };
   unloadModel: { input: { modelKey: string }; output: null };
@@ -87,12 +88,12 @@ export interface DeviceCalls {
    * own, where nothing else grows.
    */
   measureMemory: {
-    input: { model: Uint8Array; batches: readonly (readonly Tensor[])[]; threads?: number };
+    input: { model: ModelContent; batches: readonly (readonly Tensor[])[]; threads?: number };
     output: number[];
   };
   /** Cost of a start; for a process of its own, too. */
   measureStart: {
-    input: { model: Uint8Array; tensors: readonly Tensor[]; threads?: number };
+    input: { model: ModelContent; tensors: readonly Tensor[]; threads?: number };
     output: { loadMs: number; firstAnswerMs: number };
   };
   infer: { input: { modelKey: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };

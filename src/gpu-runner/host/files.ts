@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type Fingerprint, fingerprintText } from "../../protocol/fleet/hardware.ts";
@@ -36,6 +37,13 @@ export async function listEntries(pattern: RegExp, ...parts: readonly string[]):
 /** Whether bytes have a digest (`sha256:` and 64 hex digits). */
 export function hasDigest(bytes: Uint8Array, digest: string): boolean {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}` === digest;
+}
+
+/** The same of a file, which is read piece by piece. */
+export async function hasFileDigest(file: string, digest: string): Promise<boolean> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  return `sha256:${hash.digest("hex")}` === digest;
 }
 
 /**

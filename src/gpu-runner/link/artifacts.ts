@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
 import { AbortError } from "p-retry";
 import pRetry from "p-retry";
 import { artifactEndpoints, type JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
@@ -58,6 +59,78 @@ export function createEdgeSource(access: EdgeAccess): ArtifactSource {
     }
     if (!hasDigest(bytes, digest)) throw new ProblemError("backend-failed", `The artifact ${digest} arrived damaged.`);
     return bytes;
+  };
+}
+
+/** Longest wait for the next bytes of a large file. */
+const SILENCE_LIMIT_MS = 30_000;
+
+/**
+ * Fetches a file to a path, where it goes on with what is there, and checks its digest as it arrives. Throws ProblemError
+ * where that fails; what arrived stays for the next time, unless it is another file.
+ */
+export type FileSource = (
+  file: { readonly digest: string; readonly sizeBytes: number },
+  path: string,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** Large files that the edge keeps in R2: none of them is in memory. */
+export function createFileSource(access: EdgeAccess): FileSource {
+  const edge = openEdge(access, {
+    fetch: fetchInTime,
+    codeOf: (status) => (status >= 500 ? "internal" : "backend-failed"),
+  });
+  return async ({ digest, sizeBytes }, path, stopped) => {
+    const file = await open(path, "a+");
+    try {
+      let hash = createHash("sha256");
+      let doneBytes = 0;
+      for await (const piece of file.createReadStream({ autoClose: false, start: 0 })) {
+        hash.update(piece as Buffer);
+        doneBytes += (piece as Buffer).byteLength;
+      }
+      const fetchRest = async () => {
+        if (doneBytes === sizeBytes) return;
+        const silence = new AbortController();
+        const timer = setTimeout(() => silence.abort(new Error("the edge went silent")), SILENCE_LIMIT_MS);
+        const signal = AbortSignal.any([stopped, silence.signal]);
+        try {
+          const headers = doneBytes === 0 ? {} : { range: `bytes=${doneBytes}-` };
+          const response = await edge.send(runnerEndpoints.downloadArtifact, { params: { digest }, headers, signal });
+          if (doneBytes > 0 && response.status !== 206) {
+            // An older edge sends all of it again.
+            [hash, doneBytes] = [createHash("sha256"), 0];
+            await file.truncate(0);
+          }
+          for await (const piece of response.body ?? []) {
+            timer.refresh();
+            await file.write(piece);
+            hash.update(piece);
+            doneBytes += piece.byteLength;
+            if (doneBytes > sizeBytes) break;
+          }
+          if (doneBytes < sizeBytes) throw new Error(`the artifact ${digest} ended early`);
+        } finally {
+          clearTimeout(timer);
+        }
+      };
+      // Where something arrived, it is not given up.
+      const fetchAll = async (): Promise<void> => {
+        const before = doneBytes;
+        if (before >= sizeBytes) return;
+        await retry(stopped, fetchRest).catch((error: unknown) => {
+          if (doneBytes <= before || stopped.aborted || error instanceof ProblemError) throw error;
+        });
+        return fetchAll();
+      };
+      await fetchAll();
+      if (`sha256:${hash.digest("hex")}` === digest) return;
+      await file.truncate(0);
+    } finally {
+      await file.close();
+    }
+    throw new ProblemError("backend-failed", `The artifact ${digest} arrived damaged.`);
   };
 }
 

@@ -1,10 +1,12 @@
 import type { MemoryReport, TierName } from "../../protocol/fleet/memory.ts";
+import { MODEL_FILE, type ModelFile } from "../../protocol/models/upload.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { DeviceLogger } from "../device-host/device-child.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import { BackgroundWork } from "./background-work.ts";
 import { DiskStore } from "./disk-store.ts";
-import type { ArtifactSource } from "../link/artifacts.ts";
+import type { ModelContent, ModelPaths } from "../devices/ort/model-paths.ts";
+import type { ArtifactSource, FileSource } from "../link/artifacts.ts";
 import { GpuStore, HostStore, type TierStore } from "./tier-store.ts";
 import type { MemoryBudgets } from "../config.ts";
 import { MigrationTimes } from "./migration-times.ts";
@@ -17,6 +19,8 @@ export interface ResidencyOptions {
   readonly store: DiskStore;
   /** Final source of artifacts. */
   readonly source: ArtifactSource;
+  /** The same of files that are too large for this process's memory. */
+  readonly fileSource: FileSource;
   readonly devices: readonly Pick<DeviceHost, "device" | "work" | "restarts" | "pid" | "readPool">[];
   readonly logger: DeviceLogger;
 }
@@ -44,12 +48,15 @@ export class ResidencyManager {
   readonly #gpus: ReadonlyMap<string, Tier>;
   readonly #devices: ResidencyOptions["devices"];
   readonly #source: ArtifactSource;
+  readonly #fileSource: FileSource;
+  readonly #store: DiskStore;
   readonly #logger: DeviceLogger;
   readonly #background: BackgroundWork;
   readonly #times = new MigrationTimes();
   readonly #edge = { hits: 0, failures: 0 };
   /** Transfers in progress, so that an artifact is brought once. */
   readonly #arriving = new Map<string, Promise<Uint8Array>>();
+  readonly #arrivingFiles = new Map<string, Promise<string>>();
   /** Positions of items by digest, in the order of their first use; the input of access patterns. */
   readonly #positions = new Map<string, number>();
   readonly #digests: string[] = [];
@@ -59,8 +66,10 @@ export class ResidencyManager {
   /** Digests that must stay on the disk. */
   #kept = new Set<string>();
 
-  private constructor({ budgets, store, source, devices, logger }: ResidencyOptions) {
+  private constructor({ budgets, store, source, fileSource, devices, logger }: ResidencyOptions) {
     this.#source = source;
+    this.#fileSource = fileSource;
+    this.#store = store;
     this.#logger = logger;
     const onError = (error: unknown) => logger.warn({ error: messageOf(error) }, "a migration failed");
     const { backgroundBytesPerSecond: bytesPerSecond, hostBytes: maxHeldBytes } = budgets;
@@ -100,25 +109,38 @@ export class ResidencyManager {
     return manager;
   }
 
-  /** Sets the digests in use, in the expected order of their use: they must stay on the disk. */
-  async keepOnly(digests: readonly string[]): Promise<void> {
+  /**
+   * Sets the digests in use, in the expected order of their use, and those of large files: they must stay on the disk.
+   */
+  async keepOnly(digests: readonly string[], files: readonly string[] = []): Promise<void> {
     for (const digest of this.#kept) this.#disk.index.unpin(digest);
     this.#kept = new Set();
     for (const digest of digests) this.keep(digest);
+    for (const digest of files) this.#pin(digest);
     await this.#disk.trim(this.#disk.index.capacityBytes);
   }
 
   /** Adds a digest that must stay on the disk. */
   keep(digest: string): void {
     this.#positionOf(digest);
+    this.#pin(digest);
+  }
+
+  #pin(digest: string): void {
     this.#kept.add(digest);
     if (this.#disk.has(digest) && !this.#disk.index.pin(digest)) {
       this.#logger.warn({ digest }, "the disk's budget is too small for the artifacts in use");
     }
   }
 
-  /** Bytes of an artifact from the nearest tier that has them; not to be written to. Throws the edge's errors. */
-  async read(digest: string): Promise<Uint8Array> {
+  /**
+   * Bytes of an artifact from the nearest tier that has them; not to be written to. With `files` it is a large model:
+   * then these are brought to the disk, to stay there, and read from their paths. Throws the edge's errors.
+   */
+  read(digest: string): Promise<Uint8Array>;
+  read(digest: string, files: readonly ModelFile[] | undefined): Promise<ModelContent>;
+  async read(digest: string, files?: readonly ModelFile[]): Promise<ModelContent> {
+    if (files !== undefined) return this.#openFiles(files);
     const bytes = await this.#host.read(digest);
     this.#noteUse(this.#host, digest, bytes !== null);
     return bytes ?? this.#bring(digest);
@@ -181,6 +203,56 @@ export class ResidencyManager {
   stop(): Promise<void> {
     this.#stopping.abort();
     return this.#background.stop();
+  }
+
+  async #openFiles(files: readonly ModelFile[]): Promise<ModelPaths> {
+    const data: Record<string, string> = {};
+    let own = "";
+    for (const file of files) {
+      this.#pin(file.digest);
+      const arriving = this.#arrivingFiles.get(file.digest) ?? this.#bringFile(file);
+      this.#arrivingFiles.set(file.digest, arriving);
+      const path = await arriving.finally(() => this.#arrivingFiles.delete(file.digest));
+      if (file.name === MODEL_FILE) own = path;
+      else data[file.name] = path;
+    }
+    return { own, data };
+  }
+
+  /** Brings a file to the disk without its bytes being in this process's memory; returns its path. */
+  async #bringFile({ digest, sizeBytes }: ModelFile): Promise<string> {
+    const { index } = this.#disk;
+    const known = this.#disk.has(digest) ? await this.#store.pathOf(digest) : null;
+    this.#disk.count(known !== null);
+    if (known !== null) {
+      index.touch(digest, this.#costMs(this.#disk, digest));
+      return known;
+    }
+    index.remove(digest);
+    this.#sizes.set(digest, sizeBytes);
+    await this.#disk.trim(Math.max(0, index.capacityBytes - sizeBytes));
+    if (index.usedBytes + sizeBytes > index.capacityBytes) throw noRoom(sizeBytes, index.capacityBytes);
+    await this.#downloadFile(digest, sizeBytes);
+    const put = () => this.#store.adopt(digest);
+    const letGo = await this.#disk.placeHeld(digest, sizeBytes, this.#costMs(this.#disk, digest), put, { must: true });
+    if (letGo === null) throw noRoom(sizeBytes, index.capacityBytes);
+    this.#pin(digest);
+    letGo();
+    const path = await this.#store.pathOf(digest);
+    if (path === null) throw new ProblemError("backend-failed", `The file ${digest} was removed from the disk.`);
+    return path;
+  }
+
+  async #downloadFile(digest: string, sizeBytes: number): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      await this.#fileSource({ digest, sizeBytes }, this.#store.partialPathOf(digest), this.#stopping.signal);
+      this.#edge.hits++;
+      this.#times.note("edge", "host", sizeBytes, performance.now() - startedMs);
+    } catch (error) {
+      this.#edge.failures++;
+      throw error;
+    }
   }
 
   /** Brings an artifact into this process's memory, once for all waiting callers. */
@@ -323,6 +395,11 @@ export class ResidencyManager {
     this.#positions.set(digest, position);
     return position;
   }
+}
+
+function noRoom(sizeBytes: number, capacityBytes: number): ProblemError {
+  const detail = `A file of ${sizeBytes} bytes finds no room beside the files in use: the disk's budget is ${capacityBytes} bytes.`;
+  return new ProblemError("out-of-memory", detail);
 }
 
 function messageOf(error: unknown): string {

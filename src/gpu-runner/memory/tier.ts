@@ -89,11 +89,22 @@ export class Tier {
     key: string,
     bytes: Uint8Array,
     costMs: number,
+    options: { must?: boolean } = {},
+  ): Promise<(() => void) | null> {
+    const { store } = this.#options;
+    return this.placeHeld(key, store.sizeOf(bytes.byteLength), costMs, () => store.write(key, bytes), options);
+  }
+
+  /** The same of an item that `put` brings into the store; it gives the item's size there, or null where that is full. */
+  placeHeld(
+    key: string,
+    sizeBytes: number,
+    costMs: number,
+    put: () => Promise<number | null>,
     { must = false }: { must?: boolean } = {},
   ): Promise<(() => void) | null> {
     return this.#inTurn(key, async () => {
       if (this.has(key)) return this.index.hold(key);
-      const sizeBytes = this.#options.store.sizeOf(bytes.byteLength);
       const admission = this.index.admit({ key, sizeBytes }, costMs, { must });
       if (!admission.admitted) {
         this.#counters.refusals++;
@@ -102,7 +113,7 @@ export class Tier {
       const letGo = this.index.hold(key);
       try {
         await this.#evict(admission.victims);
-        if (await this.#store(key, bytes, sizeBytes, costMs)) return this.index.hold(key);
+        if (await this.#store(key, sizeBytes, costMs, put)) return this.index.hold(key);
         this.index.remove(key);
         return null;
       } catch (error) {
@@ -134,12 +145,11 @@ export class Tier {
   }
 
   /** Writes; where the store is full despite the index, evicts others and tries once more. */
-  async #store(key: string, bytes: Uint8Array, sizeBytes: number, costMs: number): Promise<boolean> {
-    const { store } = this.#options;
-    let storedBytes = await store.write(key, bytes);
+  async #store(key: string, sizeBytes: number, costMs: number, put: () => Promise<number | null>): Promise<boolean> {
+    let storedBytes = await put();
     if (storedBytes === null) {
       await this.#evict(this.index.trim(this.index.usedBytes - sizeBytes));
-      storedBytes = await store.write(key, bytes);
+      storedBytes = await put();
     }
     if (storedBytes === null) {
       this.#counters.failures++;

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { Gpu } from "../devices/gpu/device.ts";
 import { type NetworkContext, openNetwork } from "./open-network.ts";
+import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { Layout } from "./schedule-operators.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { RunningNetwork } from "./sized-network.ts";
@@ -27,11 +29,14 @@ export class WgslBackend {
    */
   async load(
     modelKey: string,
-    model: string | Uint8Array,
+    model: string | ModelContent,
     { threads = 1, layout }: { readonly threads?: number | undefined; readonly layout?: Layout | undefined } = {},
   ): Promise<{ loadMs: number; layout?: Layout }> {
     if (threads > 1) {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
+    }
+    if (typeof model !== "string" && !(model instanceof Uint8Array)) {
+      throw new ProblemError("invalid-model", `It reads one file of at most ${LIMITS.modelBytes} bytes.`);
     }
     const startedAt = performance.now();
     const file = typeof model === "string" ? await readModelFile(model) : model;
@@ -59,7 +64,7 @@ export class WgslBackend {
   }
 
   /** Bytes of device memory in use after each batch, with the model loaded and the batches run in turn. */
-  async measureMemory(model: Uint8Array, batches: readonly (readonly Tensor[])[]): Promise<number[]> {
+  async measureMemory(model: ModelContent, batches: readonly (readonly Tensor[])[]): Promise<number[]> {
     const { counters } = this.#context.pool;
     const restBytes = counters.liveBytes;
     await this.load(MEASURED_KEY, model);
@@ -74,7 +79,7 @@ export class WgslBackend {
 
   /** Milliseconds to load a model and compile its program, and from then to its first answer. */
   async measureStart(
-    model: Uint8Array,
+    model: ModelContent,
     tensors: readonly Tensor[],
   ): Promise<{ loadMs: number; firstAnswerMs: number }> {
     const { loadMs } = await this.load(MEASURED_KEY, model);

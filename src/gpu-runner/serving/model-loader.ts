@@ -1,12 +1,14 @@
 import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import { MODEL_FILE, type ModelFile } from "../../protocol/models/upload.ts";
 import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
 import type { FleetDevice } from "./device-fleet.ts";
 import type { LayoutStore } from "../memory/layout-store.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
+import type { ModelContent } from "../devices/ort/model-paths.ts";
 import { modelKeyOf, type ServedVariant } from "./queue/model-key.ts";
 import { proveRows } from "./prove-rows.ts";
 
@@ -115,8 +117,10 @@ export class ModelLoader {
     signal: AbortSignal,
   ): Promise<void> {
     if (this.#find({ modelVersionId: model.modelVersionId, variant }, host, configuration) !== undefined) return;
-    const file = await this.#residency.read(digestOf(model, variant));
-    await host.tryModel(file, createSeededInputs(model.inputs, 1), { threads: configuration.threads, signal });
+    await host.tryModel(await this.#read(model, variant), createSeededInputs(model.inputs, 1), {
+      threads: configuration.threads,
+      signal,
+    });
   }
 
   /** Current configuration of a variant on a device. */
@@ -230,23 +234,44 @@ export class ModelLoader {
     await host.unloadModel(modelKey);
   }
 
+  async #read(model: PlacedModel, variant: string): Promise<ModelContent> {
+    const { digest, files } = findVariant(model, variant);
+    if (files !== undefined) checkMemory(files);
+    return this.#residency.read(digest, files);
+  }
+
   async #load(model: PlacedModel, variant: string, host: DeviceHost, threads: number): Promise<Loaded> {
-    const digest = digestOf(model, variant);
-    this.#residency.keep(digest);
+    const { digest, files } = findVariant(model, variant);
+    if (files === undefined) this.#residency.keep(digest);
     const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
     const { fingerprint } = host.device;
     const known = this.#layouts?.find(digest, fingerprint);
-    const read = () => this.#residency.read(digest);
+    const read = () => this.#read(model, variant);
     const { loadMs, layout } = await host.loadModel({ modelKey, threads, layout: known, read });
     if (layout !== undefined && known === undefined) await this.#layouts?.save(digest, fingerprint, layout);
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
 }
 
-function digestOf({ variants }: PlacedModel, variant: string): string {
-  const digest = variants.find(({ name }) => name === variant)?.digest;
-  if (digest === undefined) throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
-  return digest;
+/** Share of the free memory that loading a model may take. */
+const MEMORY_SHARE = 0.9;
+
+/**
+ * Throws `out-of-memory` where a large model will not fit: the runtime has the graph's file twice while it reads it, and
+ * weights of other files as it packs them.
+ */
+function checkMemory(files: readonly ModelFile[]): void {
+  const neededBytes = files.reduce((sum, { name, sizeBytes }) => sum + (name === MODEL_FILE ? 2 : 1) * sizeBytes, 0);
+  const freeBytes = Math.floor(process.availableMemory() * MEMORY_SHARE);
+  if (neededBytes <= freeBytes) return;
+  const detail = `The model takes about ${neededBytes} bytes of memory to be loaded, and ${freeBytes} are free on this runner.`;
+  throw new ProblemError("out-of-memory", detail);
+}
+
+function findVariant({ variants }: PlacedModel, variant: string): PlacedModel["variants"][number] {
+  const found = variants.find(({ name }) => name === variant);
+  if (found === undefined) throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
+  return found;
 }
 
 function loadKeyOf(modelKey: string, host: DeviceHost): string {

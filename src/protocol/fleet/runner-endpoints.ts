@@ -171,7 +171,7 @@ export const runnerEndpoints = {
     method: "get",
     path: "/v1/artifacts/{digest}",
     tag: "runners",
-    summary: "Fetch an artifact by its digest, as a runner",
+    summary: "Fetch an artifact by its digest, as a runner; takes `Range` and `If-None-Match`",
     access: "runner",
     params: z.object({
       digest: z

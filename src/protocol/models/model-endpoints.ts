@@ -34,10 +34,11 @@ export const modelEndpoints = {
     path: "/v1/models",
     tag: "models",
     summary: "Upload an ONNX file as the next version of a model",
-    description: "The same bytes again give the version that is there already, with status 200.",
+    description:
+      "The same bytes again give the version that is there already, with status 200. A larger file, or one with weights in other files, is uploaded first (`POST /v1/uploads`); the body is then JSON, `ModelFilesInput`, which names the files by their digests.",
     access: "submit",
     query: ModelUploadQuery,
-    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    rawBody: { mediaTypes: ["application/octet-stream", "application/json"], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).meta({ id: "UploadedModel" }) },
     problems: ["invalid-model", "payload-too-large", "unsupported-media-type"],

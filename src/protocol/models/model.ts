@@ -3,6 +3,7 @@ import { Distribution } from "../wire/distribution.ts";
 import { Backend } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { MeasuredFidelity, Recipe } from "./variant.ts";
+import { ModelFile } from "./upload.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 import { PlacementRule, ServingConfiguration } from "../fleet/serving.ts";
 import { PolicyCard } from "./policy-network.ts";
@@ -137,6 +138,9 @@ export const ModelVersion = z
     outputs: z.array(TensorSpec),
     edgeParameters: z.number().int().nullable().meta({
       description: "Numbers in weights and biases of a network that the edge can compute by itself; null: it cannot",
+    }),
+    files: z.array(ModelFile).default([]).meta({
+      description: "Of a large model: its files, of which the digest is, if they are several. Empty of all others",
     }),
     variants: z.array(ModelVariant).meta({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
     summary: Summary,

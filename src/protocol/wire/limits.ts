@@ -1,5 +1,6 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
 
 /** Every limit of the wire, in one place. Each is checked before anything is parsed. */
 export const LIMITS = {
@@ -9,8 +10,33 @@ export const LIMITS = {
   jsonNodes: 128 * KiB,
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
-  /** An uploaded ONNX file. */
+  /** An ONNX file that one request carries, and that a process reads as a whole. */
   modelBytes: 32 * MiB,
+  /**
+   * All files of a model that is uploaded in parts. A protobuf message has less than 2 GiB
+   * (https://protobuf.dev/programming-guides/proto-limits/), and ONNX Runtime reads no larger file.
+   */
+  largeModelBytes: 2 * GiB - 1,
+  /** Files of such a model beside the one with the graph, and the length of their names. */
+  modelDataFiles: 256,
+  modelFileNameLength: 128,
+  /**
+   * Every part of an upload but the last. R2 takes equal parts from 5 MiB on, at most 10,000 of a file
+   * (https://developers.cloudflare.com/r2/objects/multipart-objects/); a Worker takes bodies of 100 MB.
+   */
+  uploadPartBytes: 8 * MiB,
+  /** Uploads of one project that no model names yet, and the bytes of these and of all its large models. */
+  uploads: 512,
+  largeModelsBytes: 64 * GiB,
+  /** Life of such an upload after its last part: a day. */
+  uploadMs: 86_400_000,
+  /**
+   * Of a large file, when it is surveyed: reads of the bucket, bytes that are no weights, and the largest tensor that is
+   * read. A request may make 1,000 reads (https://developers.cloudflare.com/workers/platform/limits/#subrequests).
+   */
+  surveyReads: 768,
+  surveyBytes: 16 * MiB,
+  surveyTensorBytes: 1 * KiB,
   /**
    * Of one model: nodes, or weights, of its graph, and parts of all kinds, each of which takes about 200 bytes of
    * memory.

@@ -49,6 +49,8 @@ describe("the table", () => {
     );
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual(
       new Set([
+        "beginUpload",
+        "putUploadPart",
         "muteSeries",
         "unmuteSeries",
         "reportPoints",

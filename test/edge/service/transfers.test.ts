@@ -205,7 +205,7 @@ describe("an import", () => {
       if (reply.status === 400) expect(problemOf(reply).errors?.[0]?.pointer).toBe("#/1");
     }
     const orphan = await post(id, "model_versions", [
-      ["ver_x", "mdl_none", 1, "d", 1, "[]", "[]", null, null, null, 1],
+      ["ver_x", "mdl_none", 1, "d", 1, "[]", "[]", null, null, null, null, 1],
     ]);
     expect(problemOf(orphan).detail).toContain("FOREIGN KEY");
     expect((await post(id, "nobody", [good])).status).toBe(404);

@@ -124,6 +124,17 @@ export const walkCases: Record<Walked, WalkCase> = {
     mediaType: "application/octet-stream",
     reports: true,
   },
+  beginUpload: {
+    path: "/v1/uploads",
+    body: { digest: `sha256:${"0".repeat(64)}`, sizeBytes: 1 },
+  },
+  putUploadPart: {
+    path: `/v1/uploads/sha256:${"8".repeat(64)}/parts/1`,
+    query: { digest: `sha256:${"0".repeat(64)}` },
+    body: new Uint8Array([1]),
+    mediaType: "application/octet-stream",
+    unknown: 404,
+  },
   uploadModel: {
     path: "/v1/models",
     query: { name: "mine" },

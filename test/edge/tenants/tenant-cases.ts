@@ -157,6 +157,16 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
 
   uploadModel: own(({ model }) => ({ query: { name: model }, body: networkFile(), headers: OCTETS })),
   checkModel: open("describes the sent file", () => ({ body: networkFile(), headers: OCTETS })),
+  beginUpload: own(({ modelDigest }) => ({ body: { digest: modelDigest, sizeBytes: networkFile().byteLength } })),
+  putUploadPart: hidden(
+    ({ modelDigest }) => ({
+      params: { digest: modelDigest, number: "1" },
+      query: { digest: modelDigest },
+      body: networkFile(),
+      headers: { ...OCTETS, "content-length": String(networkFile().byteLength) },
+    }),
+    "an upload that nobody began",
+  ),
   uploadVariant: ofModel({ query: { name: "half" }, body: networkFile(0.125), headers: OCTETS }),
   putVersionData: ofModel({ body: dataFile({ rows: 11 }), headers: OCTETS }),
   createVariant: ofModel({ body: { name: "small", recipe: { method: "int8" } } }),

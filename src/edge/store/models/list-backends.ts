@@ -1,7 +1,8 @@
 import { WGSL_EXPANSIONS, WGSL_OPERATORS } from "../../../onnx/operators.ts";
 import type { BackendSupport, ModelVersion } from "../../../protocol/models/model.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 
-type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summary">;
+type Facts = Pick<ModelVersion, "inputs" | "outputs" | "edgeParameters" | "summary" | "files">;
 
 /** Operators of a network that the edge may compute by itself; `readDenseModel` decides which are. */
 const DENSE_OPERATORS: ReadonlySet<string> = new Set(
@@ -16,11 +17,13 @@ const WGSL: ReadonlySet<string> = new Set([...WGSL_OPERATORS, ...WGSL_EXPANSIONS
 export function listBackends(facts: Facts): BackendSupport[] {
   if (facts.summary === null) return [];
   const { operators } = facts.summary;
+  const large = facts.files.length === 0 ? null : `it reads one file of at most ${LIMITS.modelBytes} bytes`;
+  const ofEdge = facts.edgeParameters === null ? whyNotDense(operators) : null;
   return [
     { backend: "ort-cpu", reason: null },
     { backend: "ort-webgpu", reason: null },
-    { backend: "wgsl", reason: strangerOf(operators, WGSL) ?? textTensorOf(facts) },
-    { backend: "edge-wasm", reason: facts.edgeParameters === null ? whyNotDense(operators) : null },
+    { backend: "wgsl", reason: large ?? strangerOf(operators, WGSL) ?? textTensorOf(facts) },
+    { backend: "edge-wasm", reason: large ?? ofEdge },
   ];
 }
 

@@ -13,6 +13,7 @@ import {
   notInArray,
   or,
   type SQL,
+  sql,
 } from "drizzle-orm";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { CalibrationResult } from "../../../protocol/jobs/calibration.ts";
@@ -26,6 +27,7 @@ import {
   type TensorSpec,
   type VersionData,
 } from "../../../protocol/models/model.ts";
+import type { ModelFile } from "../../../protocol/models/upload.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import type { PolicyCard } from "../../../protocol/models/policy-network.ts";
 import { AUTOMATIC, type PlacementRule } from "../../../protocol/fleet/serving.ts";
@@ -55,10 +57,11 @@ const NOT_MADE = { recipe: null, measured: null, jobId: null } as const;
 /** Fields of a version for serving. */
 function toServedVersion({ variants, ...row }: ServedRow): ServedVersion {
   const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, summary, createdAtMs } = row;
+  const files = row.files ?? [];
   const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, summary, createdAtMs, ...NOT_MADE };
   const all = [own, ...variants].map(toVariant);
   const createdAt = toInstant(createdAtMs);
-  const facts = { inputs, outputs, edgeParameters, summary };
+  const facts = { inputs, outputs, edgeParameters, summary, files };
   return { id, version, digest, sizeBytes, ...facts, backends: listBackends(facts), variants: all, createdAt };
 }
 
@@ -77,12 +80,17 @@ type Place = NonNullable<PlacedModel["places"]>[number];
 
 /** A version and its placements on a runner, in the form for that runner. */
 export function toPlacedModel(
-  { id, variants, inputs, outputs }: Pick<ModelVersion, "id" | "variants" | "inputs" | "outputs">,
+  { id, variants, inputs, outputs, files }: Pick<ModelVersion, "id" | "variants" | "inputs" | "outputs" | "files">,
   places: readonly Required<Place>[],
 ): PlacedModel {
   return {
     modelVersionId: id,
-    variants: variants.map(({ name, digest, sizeBytes }) => ({ name, digest, sizeBytes })),
+    variants: variants.map(({ name, digest, sizeBytes }, index) => ({
+      name,
+      digest,
+      sizeBytes,
+      ...(index === 0 && files.length > 0 && { files }),
+    })),
     inputs,
     outputs,
     places: places.map(({ deviceKey, variant, configuration }) => ({ deviceKey, variant, configuration })),
@@ -141,6 +149,8 @@ export interface VersionInput {
   readonly edgeParameters: number | null;
   /** Summary of its file, where it was counted. */
   readonly summary?: ModelSummary;
+  /** Its files, if it is a large model. */
+  readonly files?: ModelFile[];
   /** Its card; an existing version keeps a card that it has. */
   readonly card?: PolicyCard;
 }
@@ -166,7 +176,7 @@ export async function addModelVersion(
     .from(models)
     .where(and(eq(models.project, db.project), eq(models.name, input.name)));
   if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
-  const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null } = input;
+  const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null, files = null } = input;
   if (summary !== null) await learnSummary(db, digest, summary);
   if (card !== null) await addCard(db, model.id, digest, card);
   const isDense = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
@@ -179,7 +189,7 @@ export async function addModelVersion(
       .where(eq(modelVersions.modelId, model.id));
     const version = (latest?.version ?? 0) + 1;
     const id = createId("modelVersion");
-    const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card };
+    const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card, files };
     const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
     const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
     const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
@@ -290,8 +300,12 @@ export async function findAnyVersion(db: Database, versionId: string): Promise<N
 
 /** Versions with these bytes, of any project. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
+  const hasFile = sql`exists (select 1 from json_each(${modelVersions.files}) where value ->> 'digest' = ${digest})`;
   const [own, further] = await Promise.all([
-    db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest)),
+    db
+      .select({ id: modelVersions.id })
+      .from(modelVersions)
+      .where(or(eq(modelVersions.digest, digest), and(isNotNull(modelVersions.files), hasFile))),
     db.select({ id: modelVariants.modelVersionId }).from(modelVariants).where(eq(modelVariants.digest, digest)),
   ]);
   return [...new Set([...own, ...further].map(({ id }) => id))];

@@ -1,4 +1,5 @@
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
+import type { ModelContent } from "./model-paths.ts";
 import type { OrtBackend } from "./ort-backend.ts";
 import { tryProvider } from "./try-provider.ts";
 
@@ -13,7 +14,7 @@ const RUNS = 3;
  */
 export async function measureMemory(
   ort: OrtBackend,
-  model: Uint8Array,
+  model: ModelContent,
   batches: readonly (readonly Tensor[])[],
   threads?: number,
 ): Promise<number[]> {

@@ -1,4 +1,5 @@
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
+import type { ModelContent } from "./model-paths.ts";
 import type { OrtBackend } from "./ort-backend.ts";
 import { tryProvider } from "./try-provider.ts";
 
@@ -10,7 +11,7 @@ const MODEL_KEY = "measure-start";
  */
 export async function measureStart(
   ort: OrtBackend,
-  model: Uint8Array,
+  model: ModelContent,
   tensors: readonly Tensor[],
   threads?: number,
 ): Promise<{ loadMs: number; firstAnswerMs: number }> {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { env, InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import type { OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readModel } from "../../../onnx/read-model.ts";
 import { withTensorOutputs } from "../../../onnx/tensor-outputs.ts";
 import { writeModel } from "../../../onnx/write-model.ts";
@@ -12,6 +13,7 @@ import {
   typedView,
   unpackStrings,
 } from "../../../protocol/wire/tensor.ts";
+import { type ModelContent, readModelPaths, withModelPath } from "./model-paths.ts";
 import { computeInWholeNumbers } from "./whole-products.ts";
 
 const OPTIONS: InferenceSession.SessionOptions = {
@@ -22,6 +24,13 @@ const OPTIONS: InferenceSession.SessionOptions = {
 };
 
 const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
+
+/** How a network is optimised as it is loaded. */
+function optionsFor({ nodes }: Pick<OnnxModel, "nodes">): InferenceSession.SessionOptions {
+  const operators = new Set(nodes.map(({ operator }) => operator));
+  const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
+  return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
+}
 
 /** A file as a session of the runtime takes it. */
 export interface SessionFile {
@@ -43,9 +52,7 @@ export async function openSessionFile(model: string | Uint8Array, provider: OrtP
   try {
     const file = typeof model === "string" ? await readFile(model) : model;
     const read = readModel(file);
-    const operators = new Set(read.nodes.map(({ operator }) => operator));
-    const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
-    const options = storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
+    const options = optionsFor(read);
     const changed = withTensorOutputs(file, read);
     if (changed !== file) return { model: changed, options };
     const whole = computeInWholeNumbers(read, provider);
@@ -87,23 +94,27 @@ export class OrtBackend {
   }
 
   /**
-   * Loads an ONNX file by its path, or its content, with this many threads per operator; replaces any model under the
-   * key. Fails with `invalid-model`, and with `backend-failed` for several threads on a provider other than the CPU's,
+   * Loads an ONNX file by its path, its content, or the paths of all its files, with this many threads per operator;
+   * replaces any model under the key. Fails with `invalid-model`, and with `backend-failed` for several threads on a provider other than the CPU's,
    * which does not use them.
    */
-  async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
+  async load(modelKey: string, model: string | ModelContent, threads = 1): Promise<{ loadMs: number }> {
     if (threads > 1 && this.#provider !== "cpu") {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
-    const file = await openSessionFile(model, this.#provider);
-    const options = {
-      ...file.options,
-      intraOpNumThreads: threads,
-      executionProviders: [this.#provider],
+    const create = async ({ model: file, options }: SessionFile) => {
+      const all = { ...options, intraOpNumThreads: threads, executionProviders: [this.#provider] };
+      // The overloads accept one or the other.
+      return InferenceSession.create(file as string, all);
     };
-    // The overloads accept one or the other.
-    const session = await InferenceSession.create(file.model as string, options).catch((error: unknown) => {
+    const loading =
+      typeof model === "string" || model instanceof Uint8Array
+        ? create(await openSessionFile(model, this.#provider))
+        : withModelPath(model, async (path) =>
+            create({ model: path, options: optionsFor(await readModelPaths(model)) }),
+          );
+    const session = await loading.catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
     await this.unload(modelKey);

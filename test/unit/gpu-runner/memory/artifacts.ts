@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
 
 export interface Artifact {
@@ -29,5 +30,8 @@ export function createSource(artifacts: readonly Artifact[]) {
     if (found === undefined) throw new Error(`the edge has no ${digest}`);
     return found.bytes;
   };
-  return { asked, source };
+  const fileSource = async ({ digest }: { readonly digest: string }, path: string): Promise<void> => {
+    await writeFile(path, await source(digest));
+  };
+  return { asked, source, fileSource };
 }

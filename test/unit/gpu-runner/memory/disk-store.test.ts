@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -135,4 +135,18 @@ describe("a disk", () => {
     await expect(new DiskStore(folder, failing("EIO")).write(artifact.digest, artifact.bytes)).rejects.toThrow("EIO");
     expect(await readdir(folder)).toEqual([]);
   });
+});
+
+it("keeps a download that goes on for a day, and removes older ones and what a crash left", async () => {
+  const [young, old] = [createRandom(1, 10), createRandom(2, 10)];
+  const { store } = await openStore();
+  await writeFile(store.partialPathOf(young.digest), young.bytes);
+  await writeFile(store.partialPathOf(old.digest), old.bytes);
+  await utimes(store.partialPathOf(old.digest), 1, 1);
+  await mkdir(join(folder, "linked-abc"));
+  const { store: next, found } = await openStore();
+  expect([found, await readdir(folder)]).toEqual([[], [`${hexOf(young.digest)}.partial`]]);
+  expect(await next.adopt(young.digest)).toBe(10);
+  expect(await next.pathOf(young.digest)).toBe(join(folder, hexOf(young.digest)));
+  expect(await next.read(young.digest)).toEqual(young.bytes);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -6,6 +6,7 @@ import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DiskStore } from "../../../../src/gpu-runner/memory/disk-store.ts";
 import type { MemoryBudgets } from "../../../../src/gpu-runner/config.ts";
+import type { ModelPaths } from "../../../../src/gpu-runner/devices/ort/model-paths.ts";
 import { ResidencyManager } from "../../../../src/gpu-runner/memory/residency-manager.ts";
 import { MemoryReport, type TierName } from "../../../../src/protocol/fleet/memory.ts";
 import { type Artifact, createCompressible, createRandom, createSource } from "./artifacts.ts";
@@ -35,12 +36,13 @@ async function openManager(
   changes: Partial<MemoryBudgets> = {},
   store = new DiskStore(folder),
 ) {
-  const { asked, source } = createSource(artifacts);
+  const { asked, source, fileSource } = createSource(artifacts);
   const logger = pino({ level: "silent" });
   const manager = await ResidencyManager.open({
     budgets: { ...budgets, ...changes },
     store,
     source,
+    fileSource,
     devices: [],
     logger,
   });
@@ -58,6 +60,47 @@ async function openManager(
   };
   return { manager, asked, read, tier };
 }
+
+describe("a large model", () => {
+  const files = random.slice(0, 2).map(({ digest }, index) => ({
+    name: index === 0 ? "model.onnx" : "weights.bin",
+    digest,
+    sizeBytes: SIZE,
+  }));
+  const open = (manager: ResidencyManager, wanted = files) =>
+    manager.read("sha256:list", wanted) as Promise<ModelPaths>;
+
+  it("comes to the disk once, never to memory, and stays there over a restart", async () => {
+    const first = await openManager(random);
+    const paths = await open(first.manager);
+    expect(await readFile(paths.own)).toEqual(Buffer.from(random[0]!.bytes));
+    expect(await readFile(paths.data["weights.bin"]!)).toEqual(Buffer.from(random[1]!.bytes));
+    expect(await open(first.manager)).toEqual(paths);
+    expect(first.asked).toEqual(digests.slice(0, 2));
+    expect(await first.tier("host")).toMatchObject({ items: 0, usedBytes: 0 });
+    expect(await first.tier("disk")).toMatchObject({ items: 2, pinnedItems: 2, usedBytes: 2 * SIZE });
+    const second = await openManager(random);
+    expect(await open(second.manager)).toEqual(paths);
+    expect(second.asked).toEqual([]);
+  });
+
+  it("is fetched anew where a file was damaged in between", async () => {
+    const paths = await open((await openManager(random)).manager);
+    await truncate(paths.own, SIZE - 1);
+    const { manager, asked } = await openManager(random);
+    expect(await open(manager)).toEqual(paths);
+    expect(asked).toEqual([digests[0]]);
+  });
+
+  it("replaces what is not in use, and is refused where the budget has no room", async () => {
+    const { manager, read, tier } = await openManager(random, { diskBytes: 3 * SIZE });
+    for (const digest of digests.slice(2, 5)) await read(digest);
+    await open(manager);
+    expect(await tier("disk")).toMatchObject({ pinnedItems: 2, evictions: 2 });
+    const more = [{ name: "model.onnx", digest: digests[9]!, sizeBytes: 2 * SIZE }];
+    await expect(open(manager, more)).rejects.toMatchObject({ problem: { code: "out-of-memory" } });
+  });
+});
 
 describe("an artifact", () => {
   it("comes from the edge once, then from memory, and after a restart from the disk", async () => {
@@ -257,6 +300,7 @@ describe("prefetching", () => {
         hanging.resolve();
         return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
       },
+      fileSource: async () => undefined,
       devices: [],
       logger: pino({ level: "silent" }),
     });

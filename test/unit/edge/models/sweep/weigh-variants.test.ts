@@ -27,6 +27,7 @@ const version: ModelVersion = {
   edgeParameters: null,
   summary: null,
   backends: [],
+  files: [],
   card: null,
   data: null,
   variants: [fileOf("fp32", 4_000), fileOf("int8", 1_000)],

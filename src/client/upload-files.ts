@@ -1,0 +1,58 @@
+import { boundsOfPart, type ModelFilesInput, uploadEndpoints } from "../protocol/models/upload.ts";
+import type { Client } from "./client.ts";
+
+/** A file to be sent in parts. */
+export interface LargeFile {
+  /** `sha256:` and 64 hexadecimal digits, of the whole file. */
+  readonly digest: string;
+  readonly content: Blob;
+}
+
+export interface UploadOptions {
+  /** Called with the bytes that the edge has, at the beginning and after every part. */
+  readonly onProgress?: (doneBytes: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const MEDIA_TYPE = "application/octet-stream";
+/** A reply after the last part names what is missing: parts that ended while others came. */
+const ROUNDS = 3;
+
+/**
+ * Sends what the edge lacks of a file, part by part, until the edge has checked and stored it. After a failure the same
+ * call goes on where this one ended. Throws ProblemError where the edge refuses it.
+ */
+export async function uploadFile(
+  client: Client,
+  { digest, content }: LargeFile,
+  { onProgress, signal }: UploadOptions = {},
+): Promise<void> {
+  const stopped = signal === undefined ? {} : { signal };
+  const body = { digest, sizeBytes: content.size };
+  for (let round = 0; round < ROUNDS; round++) {
+    const upload = await client.call(uploadEndpoints.beginUpload, { body, ...stopped });
+    const bounds = upload.missing.map((number) => ({ number, ...boundsOfPart(upload, number) }));
+    let doneBytes = content.size - bounds.reduce((sum, { start, end }) => sum + end - start, 0);
+    onProgress?.(doneBytes);
+    if (upload.state === "stored") return;
+    for (const { number, start, end } of bounds) {
+      const part = new Uint8Array(await content.slice(start, end).arrayBuffer());
+      const query = { digest: await digestOf(part) };
+      const rawBody = { mediaType: MEDIA_TYPE, content: part };
+      await client.call(uploadEndpoints.putUploadPart, { params: { digest, number }, query, rawBody, ...stopped });
+      doneBytes += end - start;
+      onProgress?.(doneBytes);
+    }
+  }
+  throw new Error(`the edge asked for parts of ${digest} again and again`);
+}
+
+/** The body of a model's upload that names its files. */
+export function nameFiles(files: ModelFilesInput): { readonly mediaType: string; readonly content: string } {
+  return { mediaType: "application/json", content: JSON.stringify(files) };
+}
+
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return `sha256:${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

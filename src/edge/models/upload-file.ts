@@ -1,0 +1,91 @@
+import { boundsOfPart, type Upload, type UploadInput } from "../../protocol/models/upload.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { ProjectEnv } from "../config.ts";
+import { checkHead, storeBody } from "../http/store-body.ts";
+import { openProject } from "../store/database.ts";
+import {
+  beginUpload,
+  joinParts,
+  putPart,
+  readOwnFiles,
+  readParts,
+  type StoredUpload,
+  touchUpload,
+} from "../store/models/upload-store.ts";
+
+const PART = { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.uploadPartBytes } as const;
+
+/**
+ * Begins the upload of a file or goes on with it, and stores the file once all of its parts are there. Throws
+ * `conflict` where the project's uploads are too many, and `invalid-request` where the parts are another file.
+ */
+export async function advanceUpload(env: ProjectEnv, input: UploadInput): Promise<Upload> {
+  const { digest } = input;
+  const nowMs = Date.now();
+  const owned = (await readOwnFiles(env, [digest], nowMs)).get(digest);
+  if (owned !== undefined) return describe({ digest, sizeBytes: mustAgree(input, owned), isStored: true }, []);
+  const db = openProject(env);
+  const upload = await beginUpload(db, input, nowMs);
+  if (upload === null) throw tooMany();
+  mustAgree(input, upload.sizeBytes);
+  const open = describe(upload, await findMissing(env, upload));
+  if (open.missing.length > 0) return open;
+  if (await joinParts(env, db, upload, countParts(upload), nowMs)) return { ...open, state: "stored" };
+  throw invalidRequest([{ pointer: "#/digest", message: "is not of the parts that were sent: they are deleted" }]);
+}
+
+/** Stores a part of an upload that has begun. Throws `not-found` where it has not, and `invalid-request`. */
+export async function storePart(
+  env: ProjectEnv,
+  request: Request,
+  { digest, number, partDigest }: { readonly digest: string; readonly number: number; readonly partDigest: string },
+): Promise<void> {
+  const { sizeBytes } = await checkHead(request, PART);
+  const upload = await touchUpload(openProject(env), digest, Date.now());
+  if (upload === null) throw new ProblemError("not-found", `There is no upload of ${digest}: begin it first.`);
+  const count = countParts(upload);
+  if (number > count) throw invalidRequest([{ pointer: "path/number", message: `must be at most ${count}` }]);
+  const wantedBytes = lengthOfPart(upload, number);
+  if (sizeBytes !== wantedBytes) {
+    throw invalidRequest([
+      { pointer: "#", message: `must have ${wantedBytes} bytes, as the part ${number} of ${count}` },
+    ]);
+  }
+  await storeBody(request, partDigest, PART, (bytes) => putPart(env, { digest, number, partDigest }, bytes));
+}
+
+async function findMissing(env: ProjectEnv, upload: StoredUpload): Promise<number[]> {
+  const parts = await readParts(env, upload.digest);
+  const numbers = Array.from({ length: countParts(upload) }, (_, index) => index + 1);
+  return numbers.filter((number) => parts.get(number) !== lengthOfPart(upload, number));
+}
+
+function describe({ digest, sizeBytes, isStored }: StoredUpload, missing: number[]): Upload {
+  return { digest, sizeBytes, state: isStored ? "stored" : "open", partBytes: LIMITS.uploadPartBytes, missing };
+}
+
+function countParts({ sizeBytes }: StoredUpload): number {
+  return Math.ceil(sizeBytes / LIMITS.uploadPartBytes);
+}
+
+function lengthOfPart({ sizeBytes }: StoredUpload, number: number): number {
+  const { start, end } = boundsOfPart({ sizeBytes, partBytes: LIMITS.uploadPartBytes }, number);
+  return end - start;
+}
+
+function mustAgree({ sizeBytes }: UploadInput, knownBytes: number): number {
+  if (sizeBytes === knownBytes) return sizeBytes;
+  throw invalidRequest([
+    { pointer: "#/sizeBytes", message: `is ${sizeBytes}, and the upload began with ${knownBytes}` },
+  ]);
+}
+
+function tooMany(): ProblemError {
+  const { uploads, largeModelsBytes } = LIMITS;
+  return new ProblemError(
+    "conflict",
+    `A project may have ${uploads} uploads that no model names, and with its large models ${largeModelsBytes} bytes. Uploads end a day after their last part.`,
+  );
+}
