@@ -57,12 +57,13 @@ class Graph {
     return name;
   }
 
-  write(input: readonly (Tensor & { readonly dtype: "float32" | "int64" })[], output: string, shape: number[]) {
-    const inputs = input.map(({ name, dtype, shape: sizes }) => ({ name, dtype, shape: sizes }));
+  /** The file, with any number of rows: the first axis of all inputs and of the output. */
+  write(input: readonly (Tensor & { readonly dtype: "float32" | "int64" })[], output: string, row: number[]) {
+    const inputs = input.map(({ name, dtype, shape }) => ({ name, dtype, shape: ["rows", ...shape.slice(1)] }));
     // The last operator's output has the name of the network's.
     const last = this.nodes.at(-1)!;
     const nodes = [...this.nodes.slice(0, -1), { ...last, outputs: [output] }];
-    const outputs = [{ name: output, dtype: "float32", shape }] as const;
+    const outputs = [{ name: output, dtype: "float32", shape: ["rows", ...row] }] as const;
     const whole = { irVersion: 8, opset: 17, domains: new Map(), name: "block", weights: this.weights };
     return writeModel({ ...whole, nodes, inputs, outputs });
   }
@@ -106,14 +107,14 @@ function addLayer(graph: Graph, input: string, sizes: Transformer, mask: string 
   const { tokens, width, heads, hidden } = sizes;
   const depth = width / heads;
   const split = (perm: readonly number[]) => {
-    const shaped = graph.add("Reshape", [linear(graph, input, width, width), graph.list([1, tokens, heads, depth])]);
+    const shaped = graph.add("Reshape", [linear(graph, input, width, width), graph.list([0, tokens, heads, depth])]);
     return graph.add("Transpose", [shaped], { perm });
   };
   const [query, key, value] = [split([0, 2, 1, 3]), split([0, 2, 3, 1]), split([0, 2, 1, 3])];
   const scores = graph.add("Div", [graph.add("MatMul", [query, key]), graph.constant([], Math.sqrt(depth))]);
   const shares = graph.add("Softmax", [mask === null ? scores : graph.add("Add", [scores, mask])], { axis: -1 });
   const seen = graph.add("Transpose", [graph.add("MatMul", [shares, value])], { perm: [0, 2, 1, 3] });
-  const joined = graph.add("Reshape", [seen, graph.list([1, tokens, width])]);
+  const joined = graph.add("Reshape", [seen, graph.list([0, tokens, width])]);
   const first = normalise(graph, graph.add("Add", [linear(graph, joined, width, width), input]), width);
   const inner = linear(graph, gelu(graph, linear(graph, first, width, hidden)), hidden, width);
   return normalise(graph, graph.add("Add", [inner, first]), width);
@@ -124,7 +125,7 @@ function createTransformer(seed: number): BlockNetwork {
   const graph = new Graph(seed);
   const inputs = [floats("x", [1, 128, 256], seed)];
   addLayer(graph, "x", { tokens: 128, width: 256, heads: 8, hidden: 1024 }, null);
-  return { file: graph.write(inputs, "y", [1, 128, 256]), inputs };
+  return { file: graph.write(inputs, "y", [128, 256]), inputs };
 }
 
 /** Words of the encoder's table, fewer than the 30,522 of the original, which only take memory. */
@@ -155,7 +156,7 @@ function createEncoder(seed: number): BlockNetwork {
     value = addLayer(graph, value, { tokens, width, heads: 12, hidden: 4 * width }, mask);
   }
   graph.add("ReduceMean", [value], { axes: [1], keepdims: 0 });
-  return { file: graph.write(inputs, "y", [1, width]), inputs };
+  return { file: graph.write(inputs, "y", [width]), inputs };
 }
 
 /** Two convolutions beside a shortcut, which has a convolution of its own where the size changes. */
@@ -188,7 +189,7 @@ function createResnet18(seed: number): BlockNetwork {
   }
   const flat = graph.add("Flatten", [graph.add("GlobalAveragePool", [value])], { axis: 1 });
   graph.add("Gemm", [flat, graph.draw([512, 1000], 512), graph.draw([1000], 12)]);
-  return { file: graph.write(inputs, "y", [1, 1000]), inputs };
+  return { file: graph.write(inputs, "y", [1000]), inputs };
 }
 
 const CREATE = { transformer: createTransformer, resnet18: createResnet18, encoder: createEncoder } as const;

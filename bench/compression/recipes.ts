@@ -13,10 +13,10 @@ import { writeModel } from "../../src/onnx/write-model.ts";
 import { type HeldOut, readHeldOut } from "../../src/protocol/models/held-out-file.ts";
 import type { TensorSpec } from "../../src/protocol/models/model.ts";
 import { Recipe } from "../../src/protocol/models/variant.ts";
-import { type Tensor, typedView } from "../../src/protocol/wire/tensor.ts";
+import { countElements, type Tensor, typedView } from "../../src/protocol/wire/tensor.ts";
 import { sfc32 } from "../../src/stats/random/seeded.ts";
+import { createBlock } from "../blocks/networks.ts";
 import type { PythonProgram } from "../python-program.ts";
-import { TOKEN_SHAPE, writeTransformerBlock } from "./transformer-block.ts";
 
 /** A network with data: rows on which static quantisation finds its ranges are not measured on. */
 export interface CompressedNetwork {
@@ -51,11 +51,12 @@ export async function readZooNetwork(name: string): Promise<CompressedNetwork> {
 /** The transformer block, on seeded tokens that are uniform in −2 … 2. */
 export function readBlock(): CompressedNetwork {
   const next = sfc32(SEED);
-  const count = BLOCK_ROWS * TOKEN_SHAPE[0] * TOKEN_SHAPE[1];
-  const values = Float32Array.from({ length: count }, () => next(2 ** 31) / 2 ** 29 - 2);
-  const x = { shape: [BLOCK_ROWS, ...TOKEN_SHAPE], values };
+  const { file, inputs } = createBlock({ block: "transformer" });
+  const shape = inputs[0]!.shape.with(0, BLOCK_ROWS);
+  const values = Float32Array.from({ length: countElements(shape) }, () => next(2 ** 31) / 2 ** 29 - 2);
+  const x = { shape, values };
   const heldOut = { rows: BLOCK_ROWS, inputs: new Map([["x", x]]) } as unknown as HeldOut;
-  return describe("transformer-block", writeModel(writeTransformerBlock(SEED)), heldOut, false);
+  return describe("transformer-block", file, heldOut, false);
 }
 
 function describe(name: string, file: Uint8Array<ArrayBuffer>, heldOut: HeldOut, isOfData: boolean): CompressedNetwork {
