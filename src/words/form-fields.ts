@@ -43,8 +43,23 @@ interface ChoicesField extends FieldBase {
   readonly required?: boolean;
 }
 
+/** A file of the reader's disk. */
+interface FilesField extends FieldBase {
+  readonly kind: "files";
+  /** Endings of names, or media types, as a browser takes them. */
+  readonly accept?: string;
+  /** Several files. */
+  readonly isList?: boolean;
+}
+
 /** A field of a form that stands for a request. */
-export type FormField = TextField | NumberField | SelectField | ChoicesField | { readonly heading: string };
+export type FormField =
+  | TextField
+  | NumberField
+  | SelectField
+  | ChoicesField
+  | FilesField
+  | { readonly heading: string };
 
 /** Options that are their own words. */
 export function plainOptions<Value extends string>(values: readonly Value[]): (readonly [Value, Value])[] {

@@ -36,7 +36,7 @@ export function describeVersion(
 }
 
 /** Backends that may serve a version, then each of the others with its reason. */
-function describeBackends(backends: readonly BackendSupport[]): (readonly [string, string])[] {
+export function describeBackends(backends: readonly BackendSupport[]): (readonly [string, string])[] {
   if (backends.length === 0) return [];
   const able = backends.filter(({ reason }) => reason === null).map(({ backend }) => backend);
   const unable = backends.filter(({ reason }) => reason !== null);

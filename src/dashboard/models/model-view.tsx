@@ -1,28 +1,33 @@
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
-import { useCallback } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import type { Model } from "../../protocol/models/model.ts";
-import { EmptyState, Panel } from "../ui/panels.tsx";
+import { EmptyState, Panel, Refusal } from "../ui/panels.tsx";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";
 import { ModelPanel } from "./model-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
+import { UploadPanel } from "./upload-panel.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
 import { PredictionPanel } from "../plots/prediction-panel.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
-import { ShowButton } from "../ui/buttons.tsx";
+import { ShowButton, WriteButton } from "../ui/buttons.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 
 const MODELS_SHOWN = 100;
 const PREDICTION_STEP = "5m";
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
+/** A key does not know its own scopes: a check of nothing shows whether it may upload, before a form is filled in. */
+const NO_FILE = { mediaType: "application/octet-stream", content: "" } as const;
 
 /** The view of models: the latest of them, and what one is made of, has as variants and takes where. */
 export function ModelView(props: ViewProps) {
-  const { client, subscribe, address, onPick } = props;
+  const { client, subscribe, address, onPick, writer } = props;
+  const [isUploading, setUploading] = useState(false);
+  const list = useRef<HTMLDivElement>(null);
   const models = useResource(
     useCallback(
       async (signal: AbortSignal) =>
@@ -36,20 +41,53 @@ export function ModelView(props: ViewProps) {
   return (
     <main id="content" tabIndex={-1} aria-busy={value === null && error === null}>
       <h1 class="unseen">Models</h1>
-      <Panel id="models" title="Models" resource={models}>
-        {value === null && error === null && <p class="muted loading">Reading models …</p>}
-        {value?.length === 0 && (
-          <EmptyState says="No model has been uploaded yet." command={nextCommands.uploadModel}>
-            This checks an ONNX file and has your runners measure it:
-          </EmptyState>
-        )}
-        {value !== null && value.length > 0 && (
-          <ModelTable
-            models={value}
-            shown={shown?.name ?? null}
-            onShow={(model) => onPick({ model, part: undefined })}
-          />
-        )}
+      {isUploading && (
+        <UploadPanel
+          client={client}
+          onStored={(model) => {
+            models.refresh();
+            onPick({ model, part: undefined });
+          }}
+          onClose={() => {
+            setUploading(false);
+            // The focused element is about to disappear.
+            list.current?.focus({ preventScroll: true });
+          }}
+        />
+      )}
+      <Panel
+        id="models"
+        title="Models"
+        resource={models}
+        aside={
+          !isUploading && (
+            <WriteButton
+              writer={writer}
+              label="Upload a model"
+              work={() => client.call(modelEndpoints.checkModel, { rawBody: NO_FILE })}
+              onDone={() => setUploading(true)}
+            >
+              Upload a model …
+            </WriteButton>
+          )
+        }
+      >
+        <Refusal text={writer.refusal ?? writer.failure} />
+        <div ref={list} tabIndex={-1}>
+          {value === null && error === null && <p class="muted loading">Reading models …</p>}
+          {value?.length === 0 && (
+            <EmptyState says="No model has been uploaded yet." command={nextCommands.uploadModel}>
+              This checks an ONNX file and has your runners measure it:
+            </EmptyState>
+          )}
+          {value !== null && value.length > 0 && (
+            <ModelTable
+              models={value}
+              shown={shown?.name ?? null}
+              onShow={(model) => onPick({ model, part: undefined })}
+            />
+          )}
+        </div>
       </Panel>
       {shown !== undefined && <ShownModel key={shown.id} {...props} model={shown} />}
     </main>

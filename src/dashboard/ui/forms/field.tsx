@@ -58,6 +58,8 @@ export function Field({ field, onPick }: FieldProps) {
   return (
     <Labelled field={field}>
       {(control) => {
+        if (field.kind === "files")
+          return <input {...control} type="file" accept={field.accept} multiple={field.isList} />;
         const shared = { ...control, defaultValue: String(field.value ?? ""), autoComplete: "off", spellcheck: false };
         return field.kind === "number" ? (
           <input {...shared} type="number" step="any" data-factor={field.factor} />

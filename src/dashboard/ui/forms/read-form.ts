@@ -25,7 +25,7 @@ type Body = Record<string, unknown>;
 /**
  * The JSON body of a form. Each control's name is the JSON pointer of its field, such as `#/targets/latencyMs`. Empty
  * values are left out, except required texts and lists. `data-factor` scales numbers to whole ones, `data-list` splits
- * text at commas, and `data-json` marks a JSON value. Boxes become a list of the ticked ones.
+ * text at commas, and `data-json` marks a JSON value. Boxes become a list of the ticked ones, and a field of files has the files themselves.
  */
 export function readForm(form: HTMLFormElement): Body {
   const body: Body = {};
@@ -60,6 +60,10 @@ function readControl(control: Control): unknown {
   if (control instanceof HTMLInputElement && type === "checkbox") {
     if (control.checked) return [value];
     return control.required ? [] : undefined;
+  }
+  if (control instanceof HTMLInputElement && control.files !== null) {
+    const files = [...control.files];
+    return control.multiple && files.length > 0 ? files : files[0];
   }
   if (dataset["list"] !== undefined) {
     return text === "" ? undefined : text.split(",").map((part) => part.trim());
