@@ -40,10 +40,17 @@ describe("the inputs of a request", () => {
       "#/image",
       "must have the shape [-1, 2, 2], not [1, 2, 3]",
     ],
-    ["empty", [{ ...image, shape: [0, 2, 2] }, scale], "#/image", "must not be empty"],
+    ["empty", [{ ...image, shape: [0, 2, 2] }, scale], "#/image", "must have at least one row"],
     ["twice", [image, scale, image], "#/", "two tensors have the same name"],
   ])("that are %s are named", (_, tensors, pointer, message) => {
     expect(errors(...tensors)).toEqual([{ pointer, message }]);
+  });
+
+  it("may have free sizes of 0 besides their rows, as a decoder's cache before the first token", () => {
+    const past = { name: "past", dtype: "float32" as const, shape: [-1, 2, -1, 4] };
+    const given = (shape: number[]) => matchInputs([past], [{ ...past, shape }], (name) => `#/${name}`);
+    expect(given([3, 2, 0, 4])).toEqual([]);
+    expect(given([0, 2, 3, 4])).toEqual([{ pointer: "#/past", message: "must have at least one row" }]);
   });
 
   it("are all named at once", () => {
