@@ -73,7 +73,7 @@ export function ModelView(props: ViewProps) {
         }
       >
         <Refusal text={writer.refusal ?? writer.failure} />
-        <div ref={list} tabIndex={-1}>
+        <div ref={list} tabIndex={-1} class="part-list">
           {value === null && error === null && <p class="muted loading">Reading models …</p>}
           {value?.length === 0 && (
             <EmptyState says="No model has been uploaded yet." command={nextCommands.uploadModel}>

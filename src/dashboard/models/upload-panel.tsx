@@ -112,7 +112,7 @@ function StoredNote({ name, version: { version, backends }, onClose }: StoredNot
   useLayoutEffect(() => note.current?.focus(), []);
   const title = `${name} has the version ${version}.`;
   return (
-    <div ref={note} role="group" aria-label={title} tabIndex={-1}>
+    <div ref={note} class="stored" role="group" aria-label={title} tabIndex={-1}>
       <p>
         <strong>{title}</strong> Runners now calibrate it; how that goes stands with the model.
       </p>
