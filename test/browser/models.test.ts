@@ -7,7 +7,7 @@ import { drawPlot } from "../../src/edge/plots/draw-plot.ts";
 import { tradePlot } from "../../src/edge/models/sweep/sweep-plots.ts";
 import { weighVariants } from "../../src/edge/models/sweep/weigh-variants.ts";
 import { ModelPage, ModelVariant, type Placement } from "../../src/protocol/models/model.ts";
-import { plotEndpoints } from "../../src/protocol/models/plot-endpoints.ts";
+import { PlotLook } from "../../src/protocol/models/plot-endpoints.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
@@ -109,7 +109,8 @@ describe("the view of models", () => {
       await route.fulfill({ response, json });
     });
     await page.route("**/models/lenet5/plots/trade.svg?*", (route) => {
-      const look = plotEndpoints.plotTrade.query.parse(Object.fromEntries(new URL(route.request().url()).searchParams));
+      const { searchParams } = new URL(route.request().url());
+      const look = PlotLook.parse({ theme: searchParams.get("theme"), width: searchParams.get("width") });
       const trade = { model: "lenet5", version: 1, items: weighVariants(version, items) };
       return route.fulfill({ contentType: "image/svg+xml", body: drawPlot(tradePlot(trade)!, look) });
     });

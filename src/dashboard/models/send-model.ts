@@ -8,7 +8,6 @@ import { type Model, ModelUploadQuery, type ModelVersion } from "../../protocol/
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { invalidRequest, parseInput } from "../../protocol/wire/parse-input.ts";
 import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
-import { formatBytes } from "../../words/numbers.ts";
 
 /** What the form of an upload has; the fields of its problems are named as these are. */
 export interface ModelToSend {
@@ -53,7 +52,7 @@ export async function sendModel(
   if (model === undefined) throw invalidRequest([{ pointer: "#/model", message: "must be a file" }]);
   const sizeBytes = data.reduce((sum, { size }) => sum + size, model.size);
   if (sizeBytes > LIMITS.largeModelBytes) {
-    const message = `has ${formatBytes(sizeBytes)} in all its files, and may have ${formatBytes(LIMITS.largeModelBytes)}`;
+    const message = `has ${sizeBytes} bytes in all its files, and may have ${LIMITS.largeModelBytes}`;
     throw invalidRequest([{ pointer: "#/model", message }]);
   }
   const rawBody = await sendFiles(client, model, data, sending);
