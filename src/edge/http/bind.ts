@@ -74,10 +74,11 @@ export function bind<Params, Query, Headers, Body, Reply>(
       return undefined as Value;
     };
     const params = read(endpoint.params, () => c.req.param(), "path");
-    // Clients of the Open Inference Protocol may send parameters of other servers.
-    const query = isOip(endpoint.path)
-      ? (undefined as Query)
-      : read(endpoint.query ?? (NO_QUERY as z.ZodType<Query>), () => readQuery(c.req.url, errors), "query");
+    // Clients of the Open Inference Protocol may send parameters of other servers, and monitors some of their own.
+    const query =
+      isOip(endpoint.path) || MONITORED.has(endpoint.path)
+        ? (undefined as Query)
+        : read(endpoint.query ?? (NO_QUERY as z.ZodType<Query>), () => readQuery(c.req.url, errors), "query");
     const headers = read(endpoint.headers, () => c.req.header(), "header");
     const isJson = endpoint.body !== undefined && endpoint.rawBody === undefined;
     const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
@@ -93,6 +94,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
   });
 }
 
+const MONITORED: ReadonlySet<string> = new Set(["/v1/health", "/metrics"]);
 const NO_QUERY: z.ZodType = z.strictObject({});
 
 /** Parameters of a query. A repeated one is an error, since one of its values would be ignored. */

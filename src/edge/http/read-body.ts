@@ -19,7 +19,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
     throw bodyTooLarge(maxBytes);
   }
   if (encoding !== null) return unpackRequest(request, encoding, maxBytes);
-  if (declared !== null) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
+  if (Number(declared ?? Number.NaN) <= maxBytes) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
   const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
   if (length > maxBytes) throw bodyTooLarge(maxBytes);
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
@@ -103,7 +103,7 @@ export function mediaTypeOf(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-const OCTETS = "application/octet-stream";
+export const OCTETS = "application/octet-stream";
 
 /** The file in a request's body. */
 export async function readOctets(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {

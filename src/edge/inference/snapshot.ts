@@ -53,6 +53,8 @@ interface ProjectSnapshot {
 /** Models and placements from this isolate's last reading; a request finds only those of its own project. */
 export interface Snapshot {
   readonly readAtMs: number;
+  /** Changes through this isolate before the reading began. */
+  readonly changes: number;
   /** Projects with models. */
   readonly projects: ReadonlyMap<string, ProjectSnapshot>;
   /** By version; ids are unique across projects. */
@@ -68,15 +70,17 @@ const FRESH_MS = 250;
 let current: Snapshot | null = null;
 /** Counts changes through this isolate. */
 let changes = 0;
+/** Number of the last change of each project that the current snapshot lacks. */
+const changedLast = new Map<string, number>();
 /** Start of the last background reading: requests cannot share a promise, so they share a time. */
 let readingSinceMs = Number.NEGATIVE_INFINITY;
 
 /**
  * The snapshot that admits requests. It is refreshed in the background when it has aged; only an isolate's first
- * request waits for the database.
+ * request waits for the database, and those of a project that was just changed.
  */
 export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<Snapshot> {
-  if (current === null) return readSnapshot(env);
+  if (current === null || (changedLast.get(env.project) ?? 0) > current.changes) return readSnapshot(env);
   const { snapshotMs } = configOf(env);
   if (ageMs(current.readAtMs) > snapshotMs && ageMs(readingSinceMs) > snapshotMs) {
     readingSinceMs = Date.now();
@@ -116,23 +120,27 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
   const byProject = Map.groupBy(versions, ({ project }) => project);
   const read: Snapshot = {
     readAtMs,
+    changes: changesBefore,
     projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
-  // It may lack what changed meanwhile: it is only for the request that began it.
-  if (changes !== changesBefore) return read;
   // A slow reading does not replace the result of a later one.
-  if (current === null || readAtMs >= current.readAtMs) current = read;
+  if (current === null || (changesBefore >= current.changes && readAtMs >= current.readAtMs)) current = read;
+  for (const [project, change] of changedLast) if (change <= current.changes) changedLast.delete(project);
   return current;
 }
 
 /**
- * Forgets what was read, and what is being read: the next request of this isolate sees a change that is stored. Other
- * isolates see it with their next reading.
+ * Notes a change of a project that is stored: its next request in this isolate sees it. Other isolates see it with their
+ * next reading.
  */
+export function noteChange(project: string): void {
+  changedLast.set(project, ++changes);
+}
+
+/** Begins anew, as a new isolate does. */
 export function forgetSnapshot(): void {
   current = null;
-  changes++;
 }
 
 function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {

@@ -58,8 +58,10 @@ async function store(
     edgeParameters !== null && isPlacedAtEdge(version) ? edgeVariantsOf(edgeParameters) : [];
   const { shapes } = result;
   // A runner may be wrong, and the edge generates inputs of these shapes for its probes.
-  if (shapes !== undefined && checkDeclared(version.inputs, { shapes }).length === 0)
-    await learnShapes(db, version, shapes);
+  const misfits = shapes === undefined ? [] : checkDeclared(version.inputs, { shapes });
+  if (shapes !== undefined && misfits.length === 0) await learnShapes(db, version, shapes);
+  if (misfits.length > 0)
+    console.error(JSON.stringify({ event: "shapes-refused", runnerId, version: version.id, misfits }));
   for (const placement of isPlaced ? result.placements : []) {
     // The edge must not get requests for variants that it cannot or may not compute.
     if (placement.backend === "edge-wasm" && !atEdge.includes(placement.variant)) continue;

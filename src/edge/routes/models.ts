@@ -4,13 +4,13 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { ModelUploadQuery } from "../../protocol/models/model.ts";
 import { ModelFilesInput } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { parseInput } from "../../protocol/wire/parse-input.ts";
+import { parseInput, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { changePlacementRule } from "../fleet/placement-rules.ts";
 import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { mediaTypeOf, parseJson, readBody, readOctets } from "../http/read-body.ts";
-import { forgetSnapshot } from "../inference/snapshot.ts";
+import { mediaTypeOf, OCTETS, parseJson, readBody, readOctets } from "../http/read-body.ts";
+import { noteChange } from "../inference/snapshot.ts";
 import { reportModel } from "../models/describe-model.ts";
 import { storeModel, storeModelFiles, storeVariant, storeVersionData } from "../models/store-model.ts";
 import { advanceUpload, storePart } from "../models/upload-file.ts";
@@ -25,7 +25,7 @@ import { submit } from "./jobs.ts";
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
     const { model, version, created } = await storeUploaded(c.req.raw, env, query);
-    if (created) forgetSnapshot();
+    if (created) noteChange(env.project);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
 
@@ -90,9 +90,9 @@ export function bindSweeps(app: Hono<AppEnv>): void {
 
 /** Stores a model from a body that is its file, or names its files. */
 async function storeUploaded(request: Request, env: ProjectEnv, query: z.output<typeof ModelUploadQuery>) {
-  if (mediaTypeOf(request) !== "application/json") {
-    return storeModel(env, query.name, await readOctets(request, LIMITS.modelBytes), query);
-  }
+  const mediaType = mediaTypeOf(request);
+  if (mediaType === OCTETS) return storeModel(env, query.name, await readBody(request, LIMITS.modelBytes), query);
+  if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, [OCTETS, "application/json"]);
   const files = parseInput(ModelFilesInput, parseJson(await readBody(request, LIMITS.jsonBodyBytes)));
   return storeModelFiles(env, query.name, files, query);
 }

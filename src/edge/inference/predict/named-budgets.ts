@@ -18,9 +18,9 @@ const NAMED_SHARE = 1 / 4;
 const HELD_MS = 10_000;
 /** Missed answers after which a named budget no longer holds: of a hundred, one may be missed. */
 const BROKEN_BY = 3;
-/** Limits of the budgets that one placement holds at one size, and of the placements and sizes that hold any. */
+/** Limits of the budgets that one placement holds at one size, and of the placements, each at a size, that hold any. */
 const KEPT_BUDGETS = 8;
-const KEPT_PLACEMENTS = 1_024;
+const KEPT_PLACEMENTS = 4_096;
 
 /** Times of a request that finds everything idle: the service alone, and with the time around it. */
 export interface IdleTimes {

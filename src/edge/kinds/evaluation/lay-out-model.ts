@@ -1,4 +1,5 @@
 import { type Activation, PolicyNetwork } from "../../../protocol/models/policy-network.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { DenseNetwork, DenseStep } from "../../models/dense-network.ts";
 import { readDenseNetwork } from "../../models/read-dense-network.ts";
 import { digestOf, getArtifact, hasArtifact, putArtifact } from "../../store/artifact-store.ts";
@@ -25,6 +26,9 @@ const KNOWN: ReadonlySet<string> = new Set<Activation | "softmax">(["none", "rel
  * written once. Reports the deviation if the model is not a chain of dense layers with one activation.
  */
 export async function layOutModel(bucket: R2Bucket, version: NamedVersion): Promise<LaidOutModel> {
+  if (version.files.length > 0) {
+    return { ok: false, message: `it is larger than ${LIMITS.modelBytes} bytes, the most that a policy's file has` };
+  }
   const object = await getArtifact(bucket, version.digest);
   if (object === null) return { ok: false, message: "its file is gone" };
   const dense = readDenseNetwork(new Uint8Array(await object.arrayBuffer()), version);

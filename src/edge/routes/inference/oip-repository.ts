@@ -10,7 +10,7 @@ import type { ProjectEnv } from "../../config.ts";
 import { changePlacementRule } from "../../fleet/placement-rules.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
 import { parseJson, readBody } from "../../http/read-body.ts";
-import { forgetSnapshot, freshSnapshot, isServed, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import { freshSnapshot, isServed, noteChange, type Snapshot, type Version } from "../../inference/snapshot.ts";
 import { openProject } from "../../store/database.ts";
 import { findModel } from "../../store/models/model-store.ts";
 
@@ -25,18 +25,18 @@ export function bindOipRepository(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipLoad, async (call) => {
     const { id, placement } = await openControl(call, "load");
     if (placement.kind === "none") await changePlacementRule(call.env, id, AUTOMATIC);
-    return done();
+    return done(call.env);
   });
   bind(app, endpoints.oipUnload, async (call) => {
     const { id } = await openControl(call, "unload");
     await changePlacementRule(call.env, id, { kind: "none" });
-    return done();
+    return done(call.env);
   });
 }
 
-/** An empty reply. The next request of this isolate sees the change. */
-function done(): Response {
-  forgetSnapshot();
+/** An empty reply. The project's next request in this isolate sees the change. */
+function done({ project }: ProjectEnv): Response {
+  noteChange(project);
   return new Response("", { headers: { "content-type": "text/plain" } });
 }
 
