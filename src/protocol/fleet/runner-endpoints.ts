@@ -177,7 +177,7 @@ export const runnerEndpoints = {
     params: z.object({
       digest: Digest.meta({ description: "`sha256:` and 64 hexadecimal digits" }),
     }),
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges" },
     problems: ["not-found"],
   }),
 } as const;
