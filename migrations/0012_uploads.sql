@@ -9,4 +9,5 @@ CREATE TABLE `uploads` (
 --> statement-breakpoint
 CREATE INDEX `uploads_of_digest` ON `uploads` (`digest`);--> statement-breakpoint
 CREATE INDEX `uploads_by_touch` ON `uploads` (`touched_at_ms`);--> statement-breakpoint
-ALTER TABLE `model_versions` ADD `files` text;
+ALTER TABLE `model_versions` ADD `files` text;--> statement-breakpoint
+CREATE INDEX `model_versions_with_files` ON `model_versions` (`model_id`) WHERE files is not null;

@@ -28,7 +28,7 @@ export async function takeTour(baseUrl: string, key: string, digit: api.InferReq
   const again = await api.uploadModel("my-policy", policy);
 
   const found = await api.listSeries({ subject: "triad", metric: "wallMs" });
-  if (found.status !== 200) throw new Error(found.data.detail);
+  if (found.status !== 200) throw new Error(String(found.status));
   const [series] = found.data.items;
   const points = series === undefined ? null : await api.listPoints(series.id, { step: "1h", percentiles: "50,99" });
   return {

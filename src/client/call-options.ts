@@ -30,7 +30,7 @@ type Query<T> = unknown extends T ? Absent<"query"> : { readonly query?: Sendabl
 type Headers<T> = unknown extends T ? Absent<"headers"> : { readonly headers?: Sendable<T> };
 type Body<T> = unknown extends T
   ? Absent<"body"> & { readonly rawBody?: RawBody }
-  : { readonly body: Sendable<T> } & Absent<"rawBody">;
+  : ({ readonly body: Sendable<T> } & Absent<"rawBody">) | (Absent<"body"> & { readonly rawBody: RawBody });
 
 /** The options of a call, as far as the endpoint has such parts. */
 export type CallOptions<P, Q, H, B> = Params<P> & Query<Q> & Headers<H> & Body<B> & { readonly signal?: AbortSignal };

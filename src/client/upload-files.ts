@@ -1,4 +1,5 @@
-import { boundsOfPart, type ModelFilesInput, uploadEndpoints } from "../protocol/models/upload.ts";
+import { boundsOfPart, FILE_MEDIA_TYPE, type ModelFilesInput, uploadEndpoints } from "../protocol/models/upload.ts";
+import { ProblemError } from "../protocol/wire/problem.ts";
 import type { Client } from "./client.ts";
 
 /** A file to be sent in parts. */
@@ -14,13 +15,13 @@ export interface UploadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const MEDIA_TYPE = "application/octet-stream";
-/** A reply after the last part names what is missing: parts that ended while others came. */
+/** Times that missing parts are sent: some may end while others come. */
 const ROUNDS = 3;
 
 /**
  * Sends what the edge lacks of a file, part by part, until the edge has checked and stored it. After a failure the same
- * call goes on where this one ended. Throws ProblemError where the edge refuses it.
+ * call goes on where this one ended. Throws ProblemError where the edge refuses it, and `conflict`
+ * where parts are missing after three rounds.
  */
 export async function uploadFile(
   client: Client,
@@ -29,22 +30,27 @@ export async function uploadFile(
 ): Promise<void> {
   const stopped = signal === undefined ? {} : { signal };
   const body = { digest, sizeBytes: content.size };
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; ; round++) {
     const upload = await client.call(uploadEndpoints.beginUpload, { body, ...stopped });
     const bounds = upload.missing.map((number) => ({ number, ...boundsOfPart(upload, number) }));
     let doneBytes = content.size - bounds.reduce((sum, { start, end }) => sum + end - start, 0);
     onProgress?.(doneBytes);
     if (upload.state === "stored") return;
+    if (round === ROUNDS) {
+      throw new ProblemError(
+        "conflict",
+        `Parts of ${digest} were sent ${ROUNDS} times and are missing: send it again.`,
+      );
+    }
     for (const { number, start, end } of bounds) {
       const part = new Uint8Array(await content.slice(start, end).arrayBuffer());
       const query = { digest: await digestOf(part) };
-      const rawBody = { mediaType: MEDIA_TYPE, content: part };
+      const rawBody = { mediaType: FILE_MEDIA_TYPE, content: part };
       await client.call(uploadEndpoints.putUploadPart, { params: { digest, number }, query, rawBody, ...stopped });
       doneBytes += end - start;
       onProgress?.(doneBytes);
     }
   }
-  throw new Error(`the edge asked for parts of ${digest} again and again`);
 }
 
 /** The body of a model's upload that names its files. */

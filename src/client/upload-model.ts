@@ -1,5 +1,6 @@
 import { modelEndpoints } from "../protocol/models/model-endpoints.ts";
 import type { Model, ModelVersion } from "../protocol/models/model.ts";
+import { FILE_MEDIA_TYPE } from "../protocol/models/upload.ts";
 import type { RawBody } from "./call-options.ts";
 import type { Client } from "./client.ts";
 
@@ -10,6 +11,6 @@ export function uploadModel(
   content: RawBody["content"],
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
-  const rawBody = { mediaType: "application/octet-stream", content };
+  const rawBody = { mediaType: FILE_MEDIA_TYPE, content };
   return client.call(modelEndpoints.uploadModel, { query: { name }, rawBody, ...options });
 }

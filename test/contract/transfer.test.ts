@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
@@ -9,7 +10,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
+import { uploadFile } from "../../src/client/upload-files.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import { PROBLEMS } from "../../src/protocol/wire/problem.ts";
 import { type LiveEdge, readModel, registerRunner, startLiveEdge } from "./live-edge.ts";
 
@@ -179,6 +182,40 @@ describe("an export that was imported", () => {
       // It has ended: once more it is an import into a filled database.
       expect((await millrace(target, "import", file)).stderr).toContain("not empty");
     });
+  });
+});
+
+describe("a file that no import could take", () => {
+  it("is left out of the export, which names its model; it can be sent again after the import", async () => {
+    const content = new Blob([new Uint8Array(LIMITS.artifactBytes + 1)]);
+    const digest = `sha256:${createHash("sha256")
+      .update(Buffer.from(await content.arrayBuffer()))
+      .digest("hex")}`;
+    const out = join(folder, "small.gz");
+    await withTarget(async (large) => {
+      await uploadFile(large.client, { digest, content });
+      await large.whileStopped((database) => {
+        const files = JSON.stringify([{ name: "model.onnx", digest, sizeBytes: content.size }]);
+        database.exec(`
+          insert into models (id, project, name, created_at_ms) values ('mdl_1', 'main', 'giant', 1);
+          insert into model_versions (id, model_id, version, digest, size_bytes, inputs, outputs, files, created_at_ms)
+            values ('ver_1', 'mdl_1', 1, '${digest}', ${content.size}, '[]', '[]', '${files}', 1);
+          delete from uploads;`);
+      });
+      const ended = await millrace(large, "export", "--out", out);
+      expect(ended.code).toBe(0);
+      expect(ended.stderr).toContain(`${digest.slice("sha256:".length)} (97 MiB, of main/giant) is not in the export`);
+      expect((await stat(out)).size).toBeLessThan(content.size / 100);
+    });
+    await withTarget(async (target) => {
+      expect(await millrace(target, "import", out)).toMatchObject({ code: 0 });
+      const begun = await target.client.call(endpoints.beginUpload, { body: { digest, sizeBytes: content.size } });
+      expect(begun).toMatchObject({ state: "open", missing: expect.arrayContaining([1]) });
+      await uploadFile(target.client, { digest, content });
+      const stored = await target.client.call(endpoints.beginUpload, { body: { digest, sizeBytes: content.size } });
+      expect(stored.state).toBe("stored");
+    });
+    await rm(out);
   });
 });
 

@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import { listAll } from "../../client/list-all.ts";
 import { createRetry } from "../../client/retry.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { FILE_MEDIA_TYPE } from "../../protocol/models/upload.ts";
 import { Name } from "../../protocol/wire/page.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { describeTensors, describeVersion } from "../../words/models.ts";
@@ -44,8 +45,6 @@ interface PushOptions extends EdgeOptions {
   readonly shape: Lists<number[]>;
   readonly values: Lists<number>;
 }
-
-const MEDIA_TYPE = "application/octet-stream";
 
 /**
  * `millrace models push`: an ONNX file as the next version of a model; the same bytes are the same version. Large files go
@@ -116,7 +115,7 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
   const measured =
     data === null
       ? version
-      : await client.call(endpoints.putVersionData, { params, rawBody: { mediaType: MEDIA_TYPE, content: data } });
+      : await client.call(endpoints.putVersionData, { params, rawBody: { mediaType: FILE_MEDIA_TYPE, content: data } });
   if (options.json) return shell.print(`${JSON.stringify({ model, version: measured })}\n`);
   const facts = renderFacts([...describeVersion(measured, TERMINAL), ["digest", measured.digest]]);
   shell.print(`${model.name}@${version.version}\n${facts}`);

@@ -6,11 +6,10 @@ import type { Client } from "../../client/client.ts";
 import { nameFiles, uploadFile } from "../../client/upload-files.ts";
 import { UnreadableModel } from "../../onnx/each-field.ts";
 import { openBlob, outlineModel, type RandomFile } from "../../onnx/outline-model.ts";
+import { FILE_MEDIA_TYPE, OUTLINE_LIMITS } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProgressLine } from "../render/progress-line.ts";
-
-const MEDIA_TYPE = "application/octet-stream";
 
 /**
  * Body of a model's upload: the file itself if that is all and small, else its files by digest, once these are uploaded.
@@ -20,7 +19,7 @@ export async function sendModel(path: string, client: Client, progress: Progress
   const content = await openAsBlob(path);
   const names = await listDataFiles(path, content);
   if (names.length === 0 && content.size <= LIMITS.modelBytes) {
-    return { mediaType: MEDIA_TYPE, content: new Uint8Array(await content.arrayBuffer()) };
+    return { mediaType: FILE_MEDIA_TYPE, content: new Uint8Array(await content.arrayBuffer()) };
   }
   const model = await sendFile(path, client, progress);
   const data: Record<string, string> = {};
@@ -35,14 +34,8 @@ async function listDataFiles(path: string, content: Blob): Promise<string[]> {
     if (!opened.has(name)) opened.set(name, openBeside(path, name));
     return opened.get(name);
   };
-  const limits = {
-    reads: LIMITS.surveyReads,
-    bytes: LIMITS.surveyBytes,
-    pieces: LIMITS.modelPieces,
-    tensorBytes: LIMITS.surveyTensorBytes,
-  };
   try {
-    return [...(await outlineModel({ model: openBlob(content), data: { get } }, limits)).dataFiles];
+    return [...(await outlineModel({ model: openBlob(content), data: { get } }, OUTLINE_LIMITS)).dataFiles];
   } catch (error) {
     if (!(error instanceof UnreadableModel)) throw error;
     // The edge says best what is wrong with a file that it gets as a whole.

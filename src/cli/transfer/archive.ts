@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { StoredObject } from "../../protocol/service/transfer.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 
 /**
  * The file of an export: gzip of lines of JSON. The head; then for each table a mark and its rows as arrays; the
@@ -29,6 +31,11 @@ const ArchivedObject = z.object({
   base64: z.string(),
 });
 export type ArchivedObject = z.infer<typeof ArchivedObject>;
+
+/** Whether an archive has an object: one that an import can send in a request. */
+export function isArchived({ sizeBytes }: Pick<StoredObject, "sizeBytes">): boolean {
+  return sizeBytes <= LIMITS.artifactBytes;
+}
 
 export const ArchiveEnd = z.object({
   kind: z.literal("end"),

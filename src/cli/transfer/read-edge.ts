@@ -2,7 +2,7 @@ import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { RowsEnd, type StoredObject } from "../../protocol/service/transfer.ts";
-import { RowTally } from "./archive.ts";
+import { isArchived, RowTally } from "./archive.ts";
 import type { CheckedArchive } from "./read-archive.ts";
 
 /** The rows of a table, page by page, as the lines that they came as. */
@@ -41,6 +41,7 @@ export async function compareEdge(client: Client, { keys, end }: CheckedArchive)
     }
     const objects = { count: 0, bytes: 0 };
     for await (const { sizeBytes } of listObjects(client, id)) {
+      if (!isArchived({ sizeBytes })) continue;
       objects.count++;
       objects.bytes += sizeBytes;
     }

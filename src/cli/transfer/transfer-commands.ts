@@ -4,6 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
 import { openProgressLine } from "../render/progress-line.ts";
@@ -11,7 +12,7 @@ import { PROCESS, type Shell } from "../shell/shell.ts";
 import { checkArchive } from "./read-archive.ts";
 import { compareEdge } from "./read-edge.ts";
 import { uploadArchive } from "./upload-archive.ts";
-import { writeArchive } from "./write-archive.ts";
+import { type LeftOut, writeArchive } from "./write-archive.ts";
 
 interface ExportOptions extends EdgeOptions {
   readonly out: string;
@@ -33,12 +34,19 @@ async function exportDatabase({ out, json, ...choice }: ExportOptions, shell: Sh
   const transfer = await client.call(endpoints.beginTransfer, { body: { kind: "export" } });
   const line = openProgressLine(shell, !json);
   const partial = `${out}.partial`;
+  const leftOut: LeftOut[] = [];
   try {
     // It has hashes of keys and the secrets of webhooks.
     const file = createWriteStream(partial, { mode: 0o600, flush: true });
-    await pipeline(writeArchive(client, transfer, line), createGzip({ level: GZIP_LEVEL }), file);
+    await pipeline(
+      writeArchive(client, transfer, line, (left) => leftOut.push(left)),
+      createGzip({ level: GZIP_LEVEL }),
+      file,
+    );
     await rename(partial, out);
-    if (json) shell.print(`${JSON.stringify({ out, exportId: transfer.id })}\n`);
+    line.clear();
+    for (const left of leftOut) shell.warn(describeLeftOut(left));
+    if (json) shell.print(`${JSON.stringify({ out, exportId: transfer.id, leftOut })}\n`);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
@@ -47,6 +55,12 @@ async function exportDatabase({ out, json, ...choice }: ExportOptions, shell: Sh
     // One that cannot be ended ends by itself.
     await client.call(endpoints.endTransfer, { params: { id: transfer.id } }).catch(() => undefined);
   }
+}
+
+function describeLeftOut({ key, sizeBytes, models }: LeftOut): string {
+  const [size, most] = [sizeBytes, LIMITS.artifactBytes].map((bytes) => Math.ceil(bytes / 2 ** 20));
+  const whose = models.length === 0 ? "of no model" : `of ${models.join(", ")}`;
+  return `${key} (${size} MiB, ${whose}) is not in the export, which takes files up to ${most} MiB: keep it elsewhere, and after an import send it again by millrace models push\n`;
 }
 
 interface ImportOptions extends EdgeOptions {

@@ -36,8 +36,8 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
       await pruneDeliveries(env.DB, nowMs);
       await pruneAuditEntries(openDatabase(env.DB), nowMs - retention.auditMs);
       await pruneJobArtifacts(env.DB, env.ARTIFACTS, nowMs - retention.artifactsMs);
-      await pruneUploads(env.DB, env.ARTIFACTS, nowMs - LIMITS.uploadMs);
     }
+    await pruneUploads(env.DB, env.ARTIFACTS, nowMs - LIMITS.uploadMs);
   });
   await attempt("webhooks", () => deliverDue(env, nowMs));
 }

@@ -1,9 +1,9 @@
 import { UnreadableModel } from "../../onnx/each-field.ts";
 import { type ModelFiles, outlineModel, type RandomFile } from "../../onnx/outline-model.ts";
-import { MODEL_FILE, type ModelFile, type ModelFilesInput } from "../../protocol/models/upload.ts";
+import { MODEL_FILE, type ModelFile, type ModelFilesInput, OUTLINE_LIMITS } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
-import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
+import { type FieldError, ProblemError, toPointerPart } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
 import { digestOf, getArtifactRange } from "../store/artifact-store.ts";
 import { readOwnFiles } from "../store/models/upload-store.ts";
@@ -24,7 +24,7 @@ export async function findModelFiles(env: ProjectEnv, { model, data }: ModelFile
   const files = named.map(([name, digest], index) => {
     const sizeBytes = sizes.get(digest);
     if (sizeBytes === undefined) {
-      const pointer = index === 0 ? "#/model" : `#/data/${name.replaceAll("~", "~0")}`;
+      const pointer = index === 0 ? "#/model" : `#/data/${toPointerPart(name)}`;
       errors.push({ pointer, message: "is no file that was uploaded as a whole: send it by /v1/uploads first" });
     }
     return { name, digest, sizeBytes: sizeBytes ?? 0 };
@@ -33,7 +33,7 @@ export async function findModelFiles(env: ProjectEnv, { model, data }: ModelFile
   if (sizeBytes > LIMITS.largeModelBytes) {
     errors.push({ pointer: "#", message: `has files of ${sizeBytes} bytes, and may have ${LIMITS.largeModelBytes}` });
   }
-  if (errors.length > 0) throw invalidRequest(errors);
+  if (errors.length > 0) throw invalidRequest(errors.slice(0, LIMITS.modelProblems));
   const list = JSON.stringify(files.map(({ name, digest }) => [name, digest]));
   const digest = files.length === 1 ? model : await digestOf(new Uint8Array(new TextEncoder().encode(list)).buffer);
   return { digest, sizeBytes, files };
@@ -46,18 +46,14 @@ export async function findModelFiles(env: ProjectEnv, { model, data }: ModelFile
 export async function outlineFiles(bucket: R2Bucket, files: readonly ModelFile[]): Promise<Uint8Array> {
   const [own, ...others] = files.map((file) => [file.name, openArtifact(bucket, file)] as const);
   const opened: ModelFiles = { model: own![1], data: new Map(others) };
-  const limits = {
-    reads: LIMITS.surveyReads,
-    bytes: LIMITS.surveyBytes,
-    pieces: LIMITS.modelPieces,
-    tensorBytes: LIMITS.surveyTensorBytes,
-  };
-  const outline = await outlineModel(opened, limits).catch((error: unknown) => {
+  const outline = await outlineModel(opened, OUTLINE_LIMITS).catch((error: unknown) => {
     throw error instanceof UnreadableModel ? unusable([{ pointer: "#", message: error.message }]) : error;
   });
   const unused = others.filter(([name]) => !outline.dataFiles.has(name));
   if (unused.length === 0) return outline.bytes;
-  throw unusable(unused.map(([name]) => ({ pointer: `#/data/${name}`, message: "is a file without weights of it" })));
+  throw unusable(
+    unused.map(([name]) => ({ pointer: `#/data/${toPointerPart(name)}`, message: "is a file without weights of it" })),
+  );
 }
 
 function openArtifact(bucket: R2Bucket, { digest, sizeBytes }: ModelFile): RandomFile {
@@ -70,5 +66,7 @@ function openArtifact(bucket: R2Bucket, { digest, sizeBytes }: ModelFile): Rando
 }
 
 function unusable(errors: FieldError[]): ProblemError {
-  return new ProblemError("invalid-model", `The model cannot be used: ${errors[0]?.message}.`, { errors });
+  return new ProblemError("invalid-model", `The model cannot be used: ${errors[0]?.message}.`, {
+    errors: errors.slice(0, LIMITS.modelProblems),
+  });
 }

@@ -47,7 +47,7 @@ export async function storeModelFiles(
     const file = await getArtifact(env.ARTIFACTS, digest);
     if (file === null) throw new Error(`the artifact ${digest} is gone`);
     const stored = await storeModel(env, name, new Uint8Array(await file.arrayBuffer()), declared);
-    await forgetUploads(openProject(env), [digest]);
+    await forgetUploads(env, [digest]);
     return stored;
   }
   const described = describeOutline(await outlineFiles(env.ARTIFACTS, files));
@@ -59,7 +59,7 @@ async function addVersion(env: ProjectEnv, input: Parameters<typeof addModelVers
   const db = openProject(env);
   const { model, version, created, learnt } = await addModelVersion(db, input);
   const digests = input.files?.map((file) => file.digest) ?? [];
-  if (digests.length > 0) await forgetUploads(db, digests);
+  if (digests.length > 0) await forgetUploads(env, digests);
   if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
   return { model, version, created };
 }

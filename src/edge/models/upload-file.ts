@@ -1,9 +1,11 @@
-import { boundsOfPart, type Upload, type UploadInput } from "../../protocol/models/upload.ts";
+import { boundsOfPart, FILE_MEDIA_TYPE, type Upload, type UploadInput } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
+import { discardBody } from "../http/read-body.ts";
 import { checkHead, storeBody } from "../http/store-body.ts";
+import { hasArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import {
   beginUpload,
@@ -11,11 +13,12 @@ import {
   putPart,
   readOwnFiles,
   readParts,
+  reopenUpload,
   type StoredUpload,
   touchUpload,
 } from "../store/models/upload-store.ts";
 
-const PART = { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.uploadPartBytes } as const;
+const PART = { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.uploadPartBytes } as const;
 
 /**
  * Begins the upload of a file or goes on with it, and stores the file once all of its parts are there. Throws
@@ -24,19 +27,31 @@ const PART = { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.upload
 export async function advanceUpload(env: ProjectEnv, input: UploadInput): Promise<Upload> {
   const { digest } = input;
   const nowMs = Date.now();
-  const owned = (await readOwnFiles(env, [digest], nowMs)).get(digest);
-  if (owned !== undefined) return describe({ digest, sizeBytes: mustAgree(input, owned), isStored: true }, []);
   const db = openProject(env);
+  const stored = { ...input, isStored: true };
+  const owned = (await readOwnFiles(env, [digest], nowMs)).get(digest);
+  if (owned !== undefined) {
+    mustAgree(input, owned);
+    if (await hasArtifact(env.ARTIFACTS, digest)) return describe(stored, []);
+    await reopenUpload(db, digest);
+  }
   const upload = await beginUpload(db, input, nowMs);
   if (upload === null) throw tooMany();
   mustAgree(input, upload.sizeBytes);
-  const open = describe(upload, await findMissing(env, upload));
-  if (open.missing.length > 0) return open;
-  if (await joinParts(env, db, upload, countParts(upload), nowMs)) return { ...open, state: "stored" };
-  throw invalidRequest([{ pointer: "#/digest", message: "is not of the parts that were sent: they are deleted" }]);
+  if (upload.isStored) return describe(upload, []);
+  const missing = await findMissing(env, upload);
+  if (missing.length > 0) return describe(upload, missing);
+  const joined = await joinParts(env, db, upload, countParts(upload), nowMs);
+  if (joined === "stored") return describe(stored, []);
+  if (joined === "other") {
+    throw invalidRequest([{ pointer: "#/digest", message: "is not of the parts that were sent: they are deleted" }]);
+  }
+  // Another request may have ended it meanwhile.
+  if ((await readOwnFiles(env, [digest], nowMs)).has(digest)) return describe(stored, []);
+  return describe(upload, await findMissing(env, upload));
 }
 
-/** Stores a part of an upload that has begun. Throws `not-found` where it has not, and `invalid-request`. */
+/** Stores a part of an upload that has begun; a stored file needs none. Throws `not-found` where it has not, and `invalid-request`. */
 export async function storePart(
   env: ProjectEnv,
   request: Request,
@@ -53,6 +68,7 @@ export async function storePart(
       { pointer: "#", message: `must have ${wantedBytes} bytes, as the part ${number} of ${count}` },
     ]);
   }
+  if (upload.isStored) return discardBody(request);
   await storeBody(request, partDigest, PART, (bytes) => putPart(env, { digest, number, partDigest }, bytes));
 }
 
@@ -78,7 +94,7 @@ function lengthOfPart({ sizeBytes }: StoredUpload, number: number): number {
 function mustAgree({ sizeBytes }: UploadInput, knownBytes: number): number {
   if (sizeBytes === knownBytes) return sizeBytes;
   throw invalidRequest([
-    { pointer: "#/sizeBytes", message: `is ${sizeBytes}, and the upload began with ${knownBytes}` },
+    { pointer: "#/sizeBytes", message: `is ${sizeBytes}, and the file of this digest has ${knownBytes} bytes` },
   ]);
 }
 

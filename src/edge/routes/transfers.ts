@@ -11,6 +11,7 @@ import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { digestOf } from "../store/artifact-store.ts";
 import { decodeCursor, encodeCursor } from "../store/cursor.ts";
 import { keyOf, readRows, type Row, STORED_TABLES, type StoredTable, writeRows } from "../store/stored-tables.ts";
+import { PARTS_FOLDER } from "../store/models/upload-store.ts";
 import { beginTransfer, endTransfer, type OpenTransfer, touchTransfer } from "../store/transfer-store.ts";
 
 export function bindTransfers(app: Hono<AppEnv>): void {
@@ -51,8 +52,10 @@ function bindObjects(app: Hono<AppEnv>): void {
     await openTransfer(env.DB, params.id, ["export", "import"]);
     const { objects, truncated } = await env.ARTIFACTS.list({ startAfter, include: ["httpMetadata"] });
     const last = objects.at(-1);
+    // Parts are for nobody but the edge that they were sent to.
+    const kept = objects.filter(({ key }) => !key.startsWith(PARTS_FOLDER));
     return {
-      items: objects.map(({ key, size, httpMetadata }) => ({
+      items: kept.map(({ key, size, httpMetadata }) => ({
         key,
         sizeBytes: size,
         contentType: httpMetadata?.contentType ?? null,

@@ -70,7 +70,9 @@ const NAMING_TABLES = [
 ] as const;
 const UNNAMED = [
   ...NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = given.value)`),
-  "not exists (select 1 from model_versions, json_each(files) as file where file.value ->> 'digest' = given.value)",
+  // Read once for all given ones, and only where there are files.
+  `given.value not in (select file.value ->> 'digest' from model_versions, json_each(files) as file
+    where files is not null)`,
 ].join(" and ");
 
 /**

@@ -167,6 +167,10 @@ export const modelVersions = sqliteTable(
     uniqueIndex("model_versions_by_version").on(table.modelId, table.version),
     uniqueIndex("model_versions_by_digest").on(table.modelId, table.digest),
     index("model_versions_of_digest").on(table.digest),
+    // Few of them are large.
+    index("model_versions_with_files")
+      .on(table.modelId)
+      .where(sql`files is not null`),
   ],
 );
 

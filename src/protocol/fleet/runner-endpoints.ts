@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
 import { Diagnosis } from "./health.ts";
+import { Digest } from "../wire/digest.ts";
 import { idSchema } from "../wire/id.ts";
 import { RegistrationToken, TokenInput } from "../service/key.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -174,10 +175,7 @@ export const runnerEndpoints = {
     summary: "Fetch an artifact by its digest, as a runner; takes `Range` and `If-None-Match`",
     access: "runner",
     params: z.object({
-      digest: z
-        .string()
-        .regex(/^sha256:[0-9a-f]{64}$/)
-        .meta({ description: "`sha256:` and 64 hexadecimal digits" }),
+      digest: Digest.meta({ description: "`sha256:` and 64 hexadecimal digits" }),
     }),
     reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges" },
     problems: ["not-found"],

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DeviceKey } from "../fleet/hardware.ts";
+import { Digest } from "../wire/digest.ts";
 import { idSchema } from "../wire/id.ts";
 import { LatencySplit, ServiceTimes } from "./inference.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -42,7 +43,7 @@ export const ComputeReplyHeader = z.object({ ...computedFields, tensors: z.array
 export type ComputeReplyHeader = z.infer<typeof ComputeReplyHeader>;
 
 /** An input of a kernel that the runner fetches as an artifact and keeps on its device: rows padded as the binding is. */
-const ResidentInput = z.object({ binding: Name, digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) });
+const ResidentInput = z.object({ binding: Name, digest: Digest });
 
 /** Header of the frame that asks a runner to compute a kernel of its own on the inputs that follow. */
 export const ComputeOffer = z.object({

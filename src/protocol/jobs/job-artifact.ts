@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
+import { Digest } from "../wire/digest.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 
@@ -11,8 +12,6 @@ export type JobArtifactName = z.infer<typeof JobArtifactName>;
 
 /** Media types of an artifact, for upload and download. */
 export const ARTIFACT_MEDIA_TYPES = ["application/octet-stream", "application/json", "application/vnd.apache.parquet"];
-
-const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits");
 
 /** A file that a runner left for a job; the latest of its name is kept. */
 export const JobArtifact = z

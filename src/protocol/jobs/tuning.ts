@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "../wire/distribution.ts";
+import { Digest } from "../wire/digest.ts";
 import { Environment, targetFields } from "./job-fields.ts";
 import { faultFields } from "../wire/fault.ts";
 import { Fingerprint, fingerprintText } from "../fleet/hardware.ts";
@@ -53,10 +54,7 @@ export const Tuning = z.object({
   /** The shape that was searched at, and the sizes that it stands for. */
   shape: Sizes,
   bucket: Sizes,
-  digest: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/)
-    .meta({ description: "Of the candidates: names, axes, WGSL" }),
+  digest: Digest.meta({ description: "Of the candidates: names, axes, WGSL" }),
   fingerprint: Fingerprint,
   deviceName: z.string().max(256),
   software: z.boolean(),

@@ -14,6 +14,7 @@ import {
   Placement,
   VariantUploadQuery,
 } from "./model.ts";
+import { FILE_MEDIA_TYPE, ModelFilesInput } from "./upload.ts";
 
 const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
 const PlacementList = z
@@ -38,10 +39,11 @@ export const modelEndpoints = {
       "The same bytes again give the version that is there already, with status 200. A larger file, or one with weights in other files, is uploaded first (`POST /v1/uploads`); the body is then JSON, `ModelFilesInput`, which names the files by their digests.",
     access: "submit",
     query: ModelUploadQuery,
-    rawBody: { mediaTypes: ["application/octet-stream", "application/json"], maxBytes: LIMITS.modelBytes },
+    body: ModelFilesInput,
+    rawBody: { mediaTypes: [FILE_MEDIA_TYPE, "application/json"], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).meta({ id: "UploadedModel" }) },
-    problems: ["invalid-model", "payload-too-large", "unsupported-media-type"],
+    problems: ["invalid-model"],
   }),
   checkModel: defineEndpoint({
     method: "post",
@@ -49,10 +51,9 @@ export const modelEndpoints = {
     tag: "models",
     summary: "Say what an ONNX file is, and all that is wrong with it, without keeping it",
     access: "submit",
-    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 200, schema: ModelReport },
-    problems: ["payload-too-large", "unsupported-media-type"],
   }),
   uploadVariant: defineEndpoint({
     method: "post",
@@ -63,10 +64,10 @@ export const modelEndpoints = {
     access: "submit",
     params: byModelVersion,
     query: VariantUploadQuery,
-    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: ModelVersion },
-    problems: ["not-found", "conflict", "invalid-model", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found", "conflict", "invalid-model"],
   }),
   putVersionData: defineEndpoint({
     method: "put",
@@ -76,9 +77,9 @@ export const modelEndpoints = {
     description: "The latest counts. What stands in the file is described in models/README.md.",
     access: "submit",
     params: byModelVersion,
-    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.heldOutBytes },
+    rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.heldOutBytes },
     reply: { status: 200, schema: ModelVersion },
-    problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found", "conflict"],
   }),
   listModels: defineEndpoint({
     method: "get",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Digest } from "../wire/digest.ts";
 import { Distribution } from "../wire/distribution.ts";
 import { Backend } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
@@ -97,7 +98,7 @@ export const FIRST_VARIANT = "fp32";
 export const ModelVariant = z
   .object({
     name: Name,
-    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    digest: Digest,
     sizeBytes: z.number().int(),
     fidelity: z.number().min(0).max(1).nullable().meta({
       description:
@@ -119,7 +120,7 @@ export type ModelVariant = z.infer<typeof ModelVariant>;
 /** Samples that a version was not trained on, with their answers: a file as models/README.md describes it. */
 export const VersionData = z
   .object({
-    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    digest: Digest,
     sizeBytes: z.number().int(),
     rows: z.number().int(),
     metric: z.string().meta({ description: "What an answer to them is judged by, such as `accuracy`" }),
@@ -132,7 +133,7 @@ export const ModelVersion = z
   .object({
     id: idSchema("modelVersion"),
     version: z.number().int().min(1),
-    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    digest: Digest,
     sizeBytes: z.number().int(),
     inputs: z.array(TensorSpec),
     outputs: z.array(TensorSpec),

@@ -1,8 +1,18 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
+import { Digest } from "../wire/digest.ts";
 import { LIMITS } from "../wire/limits.ts";
 
-const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits");
+/** Of a model's file, and of a part of one. */
+export const FILE_MEDIA_TYPE = "application/octet-stream";
+
+/** What is read of a large model to outline it: by the edge, and by who sends its files. */
+export const OUTLINE_LIMITS = {
+  reads: LIMITS.surveyReads,
+  bytes: LIMITS.surveyBytes,
+  pieces: LIMITS.modelPieces,
+  tensorBytes: LIMITS.surveyTensorBytes,
+} as const;
 
 /** A file that shall be stored, by its content. */
 export const UploadInput = z
@@ -89,9 +99,9 @@ export const uploadEndpoints = {
       digest: Digest.meta({ description: "SHA-256 of the whole file" }),
       number: z.coerce.number().int().min(1).meta({ description: "Number of the part, from 1" }),
     }),
-    query: z.object({ digest: Digest.meta({ description: "SHA-256 of the part" }) }),
-    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.uploadPartBytes },
+    query: z.strictObject({ digest: Digest.meta({ description: "SHA-256 of the part" }) }),
+    rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.uploadPartBytes },
     reply: { status: 204 },
-    problems: ["not-found", "payload-too-large", "unsupported-media-type"],
+    problems: ["not-found"],
   }),
 } as const;

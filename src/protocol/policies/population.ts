@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { PolicyNetwork } from "../models/policy-network.ts";
+import { Digest } from "../wire/digest.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
@@ -11,7 +12,7 @@ export const Population = z
   .object({
     id: idSchema("population"),
     name: Name.nullable(),
-    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    digest: Digest,
     sizeBytes: z.number().int(),
     format: z.enum(["npy", "safetensors"]),
     /** Bytes before the first row. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
+import { Digest } from "../wire/digest.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { pageOf } from "../wire/page.ts";
@@ -62,10 +63,7 @@ const ObjectQuery = z.strictObject({
 });
 
 const ObjectInputQuery = ObjectQuery.extend({
-  digest: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits")
-    .meta({ description: "Of the body, as `sha256:` and hexadecimal digits" }),
+  digest: Digest.meta({ description: "Of the body, as `sha256:` and hexadecimal digits" }),
   contentType: z.string().min(1).max(128).optional().meta({ description: "Media type that it is kept with" }),
 });
 

@@ -1,7 +1,10 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { digestOf } from "../../../src/edge/store/artifact-store.ts";
-import { pruneUploads } from "../../../src/edge/store/models/upload-store.ts";
+import { tendHistory } from "../../../src/edge/history/tend-history.ts";
+import { deleteUnnamed, digestOf } from "../../../src/edge/store/artifact-store.ts";
+import { openDatabase, openProject } from "../../../src/edge/store/database.ts";
+import { readVersionsOfDigest } from "../../../src/edge/store/models/model-store.ts";
+import { joinParts, pruneUploads, putPart as putLate } from "../../../src/edge/store/models/upload-store.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import {
   callEdge,
@@ -53,6 +56,33 @@ async function send(bytes: Uint8Array<ArrayBuffer>, sent: Sent = {}) {
 
 const addModel = (name: string, files: unknown, sent: Sent = {}) =>
   callEdge("POST", `/v1/models?name=${name}`, { ...sent, body: files });
+
+/** The database, with the plans of what is asked of it. */
+function explainPlans() {
+  const asked: string[] = [];
+  const prepare = (query: string) => {
+    asked.push(query);
+    return env.DB.prepare(query);
+  };
+  const binding = new Proxy(env.DB, {
+    get: (target, name) => (name === "prepare" ? prepare : Reflect.get(target, name)),
+  });
+  const plans = async () => {
+    const found = await Promise.all(
+      asked.map((query) => {
+        // Their values do not change a plan, but each needs one.
+        const count = query.match(/\?(?!\d)/g)?.length ?? 1;
+        const values = Array.from({ length: count }, () => "[]");
+        return env.DB.prepare(`explain query plan ${query}`)
+          .bind(...values)
+          .all<{ detail: string }>();
+      }),
+    );
+    return found.flatMap(({ results }) => results.map(({ detail }) => detail));
+  };
+  return { binding, plans };
+}
+
 const listParts = async () => (await env.ARTIFACTS.list({ prefix: "uploads/" })).objects.map(({ key }) => key);
 
 describe("a file in parts", () => {
@@ -88,6 +118,11 @@ describe("a file in parts", () => {
     expect(problemOf(await putPart(digest, 1, part)).code).toBe("not-found");
     await begin(digest, 10);
     expect(pointersOf(await putPart(digest, 2, part))).toEqual(["path/number"]);
+    const more = await callEdge("PUT", `/v1/uploads/${digest}/parts/1?digest=${digest}&more=1`, {
+      body: part,
+      headers: { ...OCTETS, "content-length": "10" },
+    });
+    expect(pointersOf(more)).toEqual(["query/more"]);
     expect(pointersOf(await putPart(digest, 1, part.slice(1)))).toEqual(["#"]);
     const damaged = await callEdge("PUT", `/v1/uploads/${digest}/parts/1?digest=${weightsDigest}`, {
       body: part,
@@ -98,6 +133,50 @@ describe("a file in parts", () => {
     expect(pointersOf(await begin("sha256:1", 0))).toEqual(["#/digest", "#/sizeBytes"]);
     expect(pointersOf(await begin(digest, LIMITS.largeModelBytes + 1))).toEqual(["#/sizeBytes"]);
     expect(await listParts()).toEqual([]);
+  });
+
+  it("has its size in what is wrong with another", async () => {
+    await send(weights);
+    const other = await begin(weightsDigest, 11);
+    expect(problemOf(other).errors).toEqual([
+      { pointer: "#/sizeBytes", message: `is 11, and the file of this digest has ${weights.byteLength} bytes` },
+    ]);
+  });
+
+  it("is not taken for another file where a part goes while it is joined", async () => {
+    const digest = `sha256:${"4".repeat(64)}`;
+    const sizeBytes = LIMITS.uploadPartBytes + 1;
+    await begin(digest, sizeBytes);
+    await putPart(digest, 1, new Uint8Array(LIMITS.uploadPartBytes));
+    const upload = { digest, sizeBytes, isStored: false };
+    const storage = { DB: env.DB, ARTIFACTS: env.ARTIFACTS, project: "main" };
+    expect(await joinParts(storage, openProject(storage), upload, 2, Date.now())).toBe("incomplete");
+    expect((await begin(digest, sizeBytes)).json).toMatchObject({ state: "open", missing: [2] });
+    await pruneUploads(env.DB, env.ARTIFACTS, Date.now() + 60_000);
+  });
+
+  it("takes no part once it is stored or gone", async () => {
+    const bytes = new Uint8Array(48).fill(4);
+    const { digest } = (await send(bytes)).json;
+    expect((await putPart(digest, 1, bytes)).status).toBe(204);
+    expect(await listParts()).toEqual([]);
+    // One that arrives while another request ends the upload.
+    const storage = { DB: env.DB, ARTIFACTS: env.ARTIFACTS, project: "main" };
+    for (const ended of [digest, `sha256:${"5".repeat(64)}`]) {
+      await putLate(storage, { digest: ended, number: 1, partDigest: digest }, new Blob([bytes]).stream());
+      expect(await listParts()).toEqual([]);
+    }
+  });
+
+  it("can be sent again where a model names it and the bucket has lost it", async () => {
+    await Promise.all([send(weights), send(model)]);
+    await addModel("lost", { model: modelDigest, data: { "weights.bin": weightsDigest } });
+    await env.ARTIFACTS.delete(`artifacts/${weightsDigest.replace(":", "/")}`);
+    expect((await begin(weightsDigest, weights.byteLength)).json).toMatchObject({ state: "open", missing: [1, 2] });
+    expect((await send(weights)).json.state).toBe("stored");
+    await env.ARTIFACTS.delete(`artifacts/${weightsDigest.replace(":", "/")}`);
+    expect((await begin(weightsDigest, weights.byteLength)).json.state).toBe("open");
+    expect((await send(weights)).json.state).toBe("stored");
   });
 
   it("ends a day after its last part, with what is stored of it", async () => {
@@ -112,6 +191,44 @@ describe("a file in parts", () => {
     await pruneUploads(env.DB, env.ARTIFACTS, Date.now() + 60_000);
     expect([await isStored(), await listParts()]).toEqual([false, []]);
     expect((await begin(digest, 64)).json).toMatchObject({ state: "open", missing: [1] });
+  });
+
+  it("ends in any minute, and no longer counts once its day is over", async () => {
+    const { secret: key } = await createProject("sleeper");
+    await env.DB.prepare(
+      `insert into uploads (project, digest, size_bytes, touched_at_ms)
+       with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
+       select 'sleeper', 'sha256:' || i, ?2, i from n`,
+    )
+      .bind(LIMITS.uploads, LIMITS.largeModelBytes)
+      .run();
+    expect((await begin(`sha256:${"6".repeat(64)}`, 10, { key })).status).toBe(200);
+    const count = () =>
+      env.DB.prepare("select count(*) as n from uploads where project = 'sleeper'").first<number>("n");
+    const hourMs = 3_600_000;
+    await tendHistory(env, Math.floor(Date.now() / hourMs) * hourMs + hourMs / 2);
+    expect(await count()).toBeLessThan(LIMITS.uploads);
+    await env.DB.prepare("delete from uploads where project = 'sleeper'").run();
+  });
+
+  it("counts once, however many versions name it", async () => {
+    const { secret: key } = await createProject("versions");
+    const files = [{ name: "model.onnx", digest: `sha256:${"7".repeat(64)}`, sizeBytes: LIMITS.largeModelBytes }];
+    await env.DB.batch([
+      env.DB.prepare(
+        "insert into models (id, project, name, created_at_ms) values ('mdl_many', 'versions', 'many', 1)",
+      ),
+      env.DB.prepare(
+        `insert into model_versions (id, model_id, version, digest, size_bytes, inputs, outputs, files, created_at_ms)
+         with recursive n(i) as (select 1 union all select i + 1 from n where i < 40)
+         select 'ver_many' || i, 'mdl_many', i, 'sha256:many' || i, ?1, '[]', '[]', ?2, 1 from n`,
+      ).bind(LIMITS.largeModelBytes, JSON.stringify(files)),
+    ]);
+    expect((await begin(`sha256:${"8".repeat(64)}`, 10, { key })).status).toBe(200);
+    await env.DB.batch([
+      env.DB.prepare("delete from model_versions where model_id = 'mdl_many'"),
+      env.DB.prepare("delete from models where id = 'mdl_many'"),
+    ]);
   });
 
   it("is one of a project's: their number and bytes have a limit, and others do not see it", async () => {
@@ -186,6 +303,52 @@ describe("a model of uploaded files", () => {
     expect([sent.status, sent.json.version]).toEqual([200, added.json.version]);
   });
 
+  it("leaves no parts that were sent of a file that came another way", async () => {
+    const small = new Uint8Array(cartpole);
+    const digest = await digestOf(small.buffer);
+    const key = (await createProject("twice")).secret;
+    await begin(digest, small.byteLength, { key });
+    await putPart(digest, 1, small, { key });
+    await callEdge("POST", "/v1/models?name=twice", { key, body: small, headers: OCTETS });
+    expect(await listParts()).toHaveLength(1);
+    expect((await addModel("twice", { model: digest }, { key })).status).toBe(200);
+    expect(await listParts()).toEqual([]);
+  });
+
+  it("is found by any of its files without a scan of all versions", async () => {
+    await Promise.all([send(weights), send(model)]);
+    const { version } = (await addModel("found", files())).json;
+    const { binding, plans } = explainPlans();
+    expect(await readVersionsOfDigest(openDatabase(binding), weightsDigest)).toContain(version.id);
+    expect(await readVersionsOfDigest(openDatabase(binding), version.digest)).toEqual(
+      expect.arrayContaining([version.id]),
+    );
+    const scans = (await plans()).filter((step) => step.startsWith("SCAN model_versions"));
+    expect(scans).toEqual(["SCAN model_versions USING INDEX model_versions_with_files"]);
+  });
+
+  it("keeps its files by one look at those of all versions", async () => {
+    await Promise.all([send(weights), send(model)]);
+    await addModel("kept", files());
+    const { binding, plans } = explainPlans();
+    await deleteUnnamed(binding, env.ARTIFACTS, [weightsDigest, modelDigest]);
+    expect((await begin(weightsDigest, weights.byteLength)).json.state).toBe("stored");
+    const steps = await plans();
+    expect(steps.filter((step) => step.startsWith("SCAN model_versions"))).toEqual([
+      "SCAN model_versions USING INDEX model_versions_with_files",
+    ]);
+    expect(steps).toContainEqual(expect.stringMatching(/^LIST SUBQUERY/));
+  });
+
+  it("lists 32 of its errors at most", async () => {
+    const data = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`${index}~`, `sha256:${"9".repeat(64)}`]),
+    );
+    const refused = await addModel("many", { model: modelDigest, data });
+    expect(pointersOf(refused)).toHaveLength(LIMITS.modelProblems);
+    expect(pointersOf(refused)[0]).toBe("#/data/0~0");
+  });
+
   it.each([
     [
       "names a file that was not uploaded",
@@ -196,6 +359,11 @@ describe("a model of uploaded files", () => {
     ["names the model's own file", () => ({ ...files(), data: { "model.onnx": weightsDigest } }), "#/data/model.onnx"],
     ["lacks a file", () => ({ model: modelDigest }), "#"],
     ["has a file too many", () => ({ ...files(), data: { ...files().data, more: weightsDigest } }), "#/data/more"],
+    [
+      "has a file too many with a ~",
+      () => ({ ...files(), data: { ...files().data, "a~b": weightsDigest } }),
+      "#/data/a~0b",
+    ],
     ["has an unknown field", () => ({ ...files(), more: 1 }), "#/more"],
     ["is no model", () => ({ model: weightsDigest }), "#"],
   ])("is refused where it %s, and leaves nothing", async (_, body, pointer) => {

@@ -223,10 +223,14 @@ describe("an import", () => {
         body,
         headers: { "content-type": "application/octet-stream" },
       });
+    const part = "uploads/parts/main/00/1";
+    await env.ARTIFACTS.put(part, "a part of an upload");
     expect((await put(`sha256:${"0".repeat(64)}`)).status).toBe(400);
     expect((await put(`sha256:${hex}`)).status).toBe(200);
     const { items } = (await callEdge("GET", `/v1/transfers/${source}/objects`)).json;
     expect(items).toContainEqual({ key: "traces/a b", sizeBytes: 7, contentType: "text/plain" });
+    expect(items.map(({ key }: { key: string }) => key)).not.toContain(part);
+    await env.ARTIFACTS.delete(part);
     const response = await fetchEdge("GET", `/v1/transfers/${source}/object?key=traces/a%20b`);
     expect(decode(await response.arrayBuffer())).toBe("a trace");
     expect((await fetchEdge("GET", `/v1/transfers/${source}/object?key=none`)).status).toBe(404);

@@ -300,15 +300,20 @@ export async function findAnyVersion(db: Database, versionId: string): Promise<N
 
 /** Versions with these bytes, of any project. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
-  const hasFile = sql`exists (select 1 from json_each(${modelVersions.files}) where value ->> 'digest' = ${digest})`;
-  const [own, further] = await Promise.all([
-    db
-      .select({ id: modelVersions.id })
-      .from(modelVersions)
-      .where(or(eq(modelVersions.digest, digest), and(isNotNull(modelVersions.files), hasFile))),
+  const { id, files, digest: own } = modelVersions;
+  const [versions, further] = await Promise.all([
+    db.select({ id }).from(modelVersions).where(eq(own, digest)),
     db.select({ id: modelVariants.modelVersionId }).from(modelVariants).where(eq(modelVariants.digest, digest)),
   ]);
-  return [...new Set([...own, ...further].map(({ id }) => id))];
+  const found = new Set([...versions, ...further].map((version) => version.id));
+  if (found.size > 0) return [...found];
+  // Files of large models have no index of their own: read only for a digest that no other version has.
+  const hasFile = sql`exists (select 1 from json_each(${files}) where value ->> 'digest' = ${digest})`;
+  const large = await db
+    .select({ id })
+    .from(modelVersions)
+    .where(and(isNotNull(files), hasFile));
+  return large.map((version) => version.id);
 }
 
 /** Every version of the models of every open project: input of the snapshot of placements. */

@@ -2,7 +2,7 @@ import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { UploadInput } from "../../../protocol/models/upload.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { deleteUnnamed, putArtifact } from "../artifact-store.ts";
-import { listOf, openDatabase, type ProjectDatabase, type ProjectStorage } from "../database.ts";
+import { listOf, openDatabase, openProject, type ProjectDatabase, type ProjectStorage } from "../database.ts";
 import { uploads } from "../schema.ts";
 
 /** An upload of a project. */
@@ -31,13 +31,19 @@ export async function beginUpload(
   const known = await touchUpload(db, digest, nowMs);
   if (known !== null) return known;
   const { project } = db;
+  // Older ones wait to be pruned. A file counts once, however many versions name it.
+  const alive = sql`project = ${project} and touched_at_ms >= ${nowMs - LIMITS.uploadMs}`;
   const { meta } = await db.run(sql`
     insert into uploads (project, digest, size_bytes, touched_at_ms)
     select ${project}, ${digest}, ${sizeBytes}, ${nowMs}
-    where (select count(*) from uploads where project = ${project}) < ${LIMITS.uploads}
-      and ${sizeBytes} + (select coalesce(sum(size_bytes), 0) from uploads where project = ${project})
-        + (select coalesce(sum(v.size_bytes), 0) from model_versions v join models m on m.id = v.model_id
-           where m.project = ${project} and v.files is not null) <= ${LIMITS.largeModelsBytes}
+    where (select count(*) from uploads where ${alive}) < ${LIMITS.uploads}
+      and ${sizeBytes} + (
+        select coalesce(sum(size), 0) from (
+          select digest, size_bytes as size from uploads where ${alive}
+          union select f.value ->> 'digest', f.value ->> 'sizeBytes'
+          from models m join model_versions v on v.model_id = m.id, json_each(v.files) f
+          where m.project = ${project} and v.files is not null
+        ) where digest <> ${digest}) <= ${LIMITS.largeModelsBytes}
     on conflict do nothing`);
   return meta.changes > 0 ? { digest, sizeBytes, isStored: false } : touchUpload(db, digest, nowMs);
 }
@@ -48,9 +54,20 @@ export async function touchUpload(db: ProjectDatabase, digest: string, nowMs: nu
   return row === undefined ? null : toUpload(row);
 }
 
-/** Forgets uploads of files that a model names by now. */
-export async function forgetUploads(db: ProjectDatabase, digests: string[]): Promise<void> {
-  await db.delete(uploads).where(and(eq(uploads.project, db.project), inArray(uploads.digest, listOf(digests))));
+/** Opens an upload again whose file is gone from the bucket, as after an import. */
+export async function reopenUpload(db: ProjectDatabase, digest: string): Promise<void> {
+  await db.update(uploads).set({ storedAtMs: null }).where(isOf(db, digest));
+}
+
+/** Forgets uploads of files that a model names by now, with parts that were sent of those that it has otherwise. */
+export async function forgetUploads(env: ProjectStorage, digests: string[]): Promise<void> {
+  const { project } = env;
+  const gone = await openProject(env)
+    .delete(uploads)
+    .where(and(eq(uploads.project, project), inArray(uploads.digest, listOf(digests))))
+    .returning();
+  // A stored upload has no parts.
+  for (const { digest, storedAtMs } of gone) if (storedAtMs === null) await deleteParts(env, digest);
 }
 
 /**
@@ -82,18 +99,25 @@ export async function readOwnFiles(
   return new Map(found?.results.map(({ digest, sizeBytes }) => [digest, sizeBytes]));
 }
 
+/** Folder in the bucket of the parts of all uploads. */
+export const PARTS_FOLDER = "uploads/parts/";
+
 function folderOf(project: string, digest: string): string {
-  return `uploads/parts/${project}/${digest.replace("sha256:", "")}/`;
+  return `${PARTS_FOLDER}${project}/${digest.replace("sha256:", "")}/`;
 }
 
-/** Stores a part; R2 checks its digest as it arrives. */
+/** Stores a part; R2 checks its digest as it arrives. Where the upload ended meanwhile, the part goes, too. */
 export async function putPart(
-  { ARTIFACTS, project }: ProjectStorage,
+  env: ProjectStorage,
   { digest, number, partDigest }: { readonly digest: string; readonly number: number; readonly partDigest: string },
   bytes: ReadableStream,
 ): Promise<void> {
   const sha256 = partDigest.replace("sha256:", "");
-  await ARTIFACTS.put(`${folderOf(project, digest)}${number}`, bytes, { sha256 });
+  const key = `${folderOf(env.project, digest)}${number}`;
+  await env.ARTIFACTS.put(key, bytes, { sha256 });
+  const upload = await touchUpload(openProject(env), digest, Date.now());
+  // Nobody would delete it later.
+  if (upload === null || upload.isStored) await env.ARTIFACTS.delete(key);
 }
 
 /** Sizes of the parts that are there, by number. */
@@ -114,8 +138,8 @@ async function deleteParts({ ARTIFACTS, project }: Pick<ProjectStorage, "ARTIFAC
 }
 
 /**
- * Joins the parts of an upload into an artifact, which R2 stores only if it has the digest. Then the parts are gone:
- * false where they are another file.
+ * Joins the parts of an upload into an artifact, which R2 stores only if it has the digest. Then the parts are gone.
+ * `other`: they were another file, and are gone, too. `incomplete`: one was missing; nothing changed.
  */
 export async function joinParts(
   env: ProjectStorage,
@@ -123,14 +147,16 @@ export async function joinParts(
   { digest, sizeBytes }: StoredUpload,
   count: number,
   nowMs: number,
-): Promise<boolean> {
+): Promise<"stored" | "other" | "incomplete"> {
   const { readable, writable } = new FixedLengthStream(sizeBytes);
   const folder = folderOf(env.project, digest);
+  let isIncomplete = false;
   const fill = async () => {
     try {
       for (let number = 1; number <= count; number++) {
         const part = await env.ARTIFACTS.get(`${folder}${number}`);
-        if (part === null) throw new Error(`the part ${number} of ${digest} is gone`);
+        isIncomplete = part === null;
+        if (part === null) throw new Error(`the part ${number} is gone`);
         await part.body.pipeTo(writable, { preventClose: true });
       }
       await writable.close();
@@ -141,16 +167,16 @@ export async function joinParts(
     }
   };
   const [put, filled] = await Promise.allSettled([putArtifact(env.ARTIFACTS, digest, readable), fill()]);
+  if (isIncomplete) return "incomplete";
+  if (filled.status === "rejected" && put.status === "rejected") throw filled.reason;
   if (put.status === "rejected") {
-    if (!/checksum|digest|sha-?256/i.test(String(put.reason))) {
-      throw filled.status === "rejected" ? filled.reason : put.reason;
-    }
+    if (!/checksum|digest|sha-?256/i.test(String(put.reason))) throw put.reason;
     await deleteParts(env, digest);
-    return false;
+    return "other";
   }
   await db.update(uploads).set({ storedAtMs: nowMs, touchedAtMs: nowMs }).where(isOf(db, digest));
   await deleteParts(env, digest);
-  return true;
+  return "stored";
 }
 
 /** Number of uploads that one step of cleaning deletes, each with up to some hundred parts. */

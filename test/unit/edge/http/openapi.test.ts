@@ -18,6 +18,7 @@ interface Operation {
   readonly summary: string;
   readonly security: readonly Record<string, unknown>[];
   readonly parameters?: readonly (Described & { readonly name: string; readonly in: string })[];
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: unknown }> };
   readonly responses: Record<string, Described & { readonly content?: Record<string, unknown> }>;
 }
 
@@ -42,6 +43,12 @@ describe("the OpenAPI document", () => {
     for (const { operationId, summary, tags } of operations) {
       expect([isTold(summary), tags.length], operationId).toEqual([true, 1]);
     }
+  });
+
+  it("describes both bodies of a model: its file, and the names of its files", () => {
+    const { requestBody } = operations.find(({ operationId }) => operationId === "uploadModel")!;
+    expect(requestBody?.content["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/ModelFilesInput" });
+    expect(requestBody?.content["application/octet-stream"]?.schema).toEqual({ type: "string", format: "binary" });
   });
 
   it("describes every parameter", () => {
