@@ -1,4 +1,4 @@
-import { boundsOfPart, FILE_MEDIA_TYPE, type ModelFilesInput, uploadEndpoints } from "../protocol/models/upload.ts";
+import { boundsOfPart, FILE_MEDIA_TYPE, uploadEndpoints } from "../protocol/models/upload.ts";
 import { ProblemError } from "../protocol/wire/problem.ts";
 import type { Client } from "./client.ts";
 
@@ -51,11 +51,6 @@ export async function uploadFile(
       onProgress?.(doneBytes);
     }
   }
-}
-
-/** The body of a model's upload that names its files. */
-export function nameFiles(files: ModelFilesInput): { readonly mediaType: string; readonly content: string } {
-  return { mediaType: "application/json", content: JSON.stringify(files) };
 }
 
 async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

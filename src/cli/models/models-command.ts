@@ -108,9 +108,8 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
   const data = options.data === undefined ? null : await readBytes(options.data, shell);
   const client = await openEdge(options, shell, undefined, createRetry());
   const progress = openProgressLine(shell, !options.json);
-  const rawBody = await sendModel(path, client, progress).finally(() => progress.clear());
   const query = { name, shapes: orNothing(options.shape), values: orNothing(options.values) };
-  const { model, version } = await client.call(endpoints.uploadModel, { query, rawBody });
+  const { model, version } = await sendModel(path, client, query, progress).finally(() => progress.clear());
   const params = { model: model.id, version: version.version };
   const measured =
     data === null

@@ -1,30 +1,39 @@
 import { createHash } from "node:crypto";
 import { createReadStream, openAsBlob, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { RawBody } from "../../client/call-options.ts";
+import type { z } from "zod";
+import type { Sendable } from "../../client/call-options.ts";
 import type { Client } from "../../client/client.ts";
-import { nameFiles, uploadFile } from "../../client/upload-files.ts";
+import { uploadFile } from "../../client/upload-files.ts";
 import { UnreadableModel } from "../../onnx/each-field.ts";
 import { openBlob, outlineModel, type RandomFile } from "../../onnx/outline-model.ts";
+import { modelEndpoints, type UploadedModel } from "../../protocol/models/model-endpoints.ts";
+import type { ModelUploadQuery } from "../../protocol/models/model.ts";
 import { FILE_MEDIA_TYPE, OUTLINE_LIMITS } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProgressLine } from "../render/progress-line.ts";
 
 /**
- * Body of a model's upload: the file itself if that is all and small, else its files by digest, once these are uploaded.
- * Files with weights lie beside the model's. An upload that was interrupted goes on where it ended.
+ * Uploads a model: by one request if it is one small file, else its files in parts. Files with weights lie beside the
+ * model's. An upload that was interrupted goes on where it ended.
  */
-export async function sendModel(path: string, client: Client, progress: ProgressLine): Promise<RawBody> {
+export async function sendModel(
+  path: string,
+  client: Client,
+  query: Sendable<z.output<typeof ModelUploadQuery>>,
+  progress: ProgressLine,
+): Promise<UploadedModel> {
   const content = await openAsBlob(path);
   const names = await listDataFiles(path, content);
   if (names.length === 0 && content.size <= LIMITS.modelBytes) {
-    return { mediaType: FILE_MEDIA_TYPE, content: new Uint8Array(await content.arrayBuffer()) };
+    const rawBody = { mediaType: FILE_MEDIA_TYPE, content: new Uint8Array(await content.arrayBuffer()) };
+    return client.call(modelEndpoints.uploadModel, { query, rawBody });
   }
   const model = await sendFile(path, client, progress);
   const data: Record<string, string> = {};
   for (const name of names) data[name] = await sendFile(join(dirname(path), name), client, progress);
-  return nameFiles({ model, data });
+  return client.call(modelEndpoints.uploadModelFiles, { query, body: { model, data } });
 }
 
 /** Names of the files beside a model's that hold its weights. Throws `invalid-model` for a large file that is none. */

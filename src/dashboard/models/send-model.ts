@@ -1,10 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { RawBody } from "../../client/call-options.ts";
 import type { Client } from "../../client/client.ts";
-import { nameFiles, uploadFile } from "../../client/upload-files.ts";
-import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
-import { type Model, ModelUploadQuery, type ModelVersion } from "../../protocol/models/model.ts";
+import { uploadFile } from "../../client/upload-files.ts";
+import { modelEndpoints, type UploadedModel } from "../../protocol/models/model-endpoints.ts";
+import { ModelUploadQuery } from "../../protocol/models/model.ts";
+import { FILE_MEDIA_TYPE } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { invalidRequest, parseInput } from "../../protocol/wire/parse-input.ts";
 import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
@@ -35,7 +35,6 @@ interface Sending {
   readonly signal: AbortSignal;
 }
 
-const MEDIA_TYPE = "application/octet-stream";
 /** Hashed without a pause: some ten milliseconds. */
 const PIECE_BYTES = 2 ** 20;
 
@@ -47,7 +46,7 @@ export async function sendModel(
   client: Client,
   { model, data = [], ...rest }: ModelToSend,
   sending: Sending,
-): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
+): Promise<UploadedModel> {
   const query = parseInput(ModelUploadQuery, rest);
   if (model === undefined) throw invalidRequest([{ pointer: "#/model", message: "must be a file" }]);
   const sizeBytes = data.reduce((sum, { size }) => sum + size, model.size);
@@ -55,16 +54,18 @@ export async function sendModel(
     const message = `has ${sizeBytes} bytes in all its files, and may have ${LIMITS.largeModelBytes}`;
     throw invalidRequest([{ pointer: "#/model", message }]);
   }
-  const rawBody = await sendFiles(client, model, data, sending);
-  return placeErrors(client.call(modelEndpoints.uploadModel, { query, rawBody, signal: sending.signal }), placeError);
-}
-
-/** Body of the model's upload: its file, or the digests of its files once these are sent. */
-async function sendFiles(client: Client, model: File, data: readonly File[], sending: Sending): Promise<RawBody> {
+  const { signal } = sending;
   if (data.length === 0 && model.size <= LIMITS.modelBytes) {
     sending.onProgress({ doing: "Sending", name: model.name, doneBytes: null, totalBytes: model.size });
-    return { mediaType: MEDIA_TYPE, content: model };
+    const rawBody = { mediaType: FILE_MEDIA_TYPE, content: model };
+    return placeErrors(client.call(modelEndpoints.uploadModel, { query, rawBody, signal }), placeError);
   }
+  const body = await sendFiles(client, model, data, sending);
+  return placeErrors(client.call(modelEndpoints.uploadModelFiles, { query, body, signal }), placeError);
+}
+
+/** Sends the files of a model; returns their digests. */
+async function sendFiles(client: Client, model: File, data: readonly File[], sending: Sending) {
   const send = (file: File, pointer: string) => {
     const place = ({ message }: FieldError) => ({ pointer, message: `${file.name} ${message}` });
     return placeErrors(sendFile(client, file, sending), place);
@@ -72,7 +73,7 @@ async function sendFiles(client: Client, model: File, data: readonly File[], sen
   const digest = await send(model, "#/model");
   const digests: Record<string, string> = {};
   for (const file of data) digests[file.name] = await send(file, "#/data");
-  return nameFiles({ model: digest, data: digests });
+  return { model: digest, data: digests };
 }
 
 async function sendFile(client: Client, file: File, { onProgress, signal }: Sending): Promise<string> {

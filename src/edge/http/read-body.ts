@@ -103,7 +103,7 @@ export function mediaTypeOf(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-export const OCTETS = "application/octet-stream";
+const OCTETS = "application/octet-stream";
 
 /** The file in a request's body. */
 export async function readOctets(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,15 +1,11 @@
 import type { Hono } from "hono";
-import type { z } from "zod";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { ModelUploadQuery } from "../../protocol/models/model.ts";
-import { ModelFilesInput } from "../../protocol/models/upload.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { parseInput, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { changePlacementRule } from "../fleet/placement-rules.ts";
 import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { mediaTypeOf, OCTETS, parseJson, readBody, readOctets } from "../http/read-body.ts";
+import { readOctets } from "../http/read-body.ts";
 import { noteChange } from "../inference/snapshot.ts";
 import { reportModel } from "../models/describe-model.ts";
 import { storeModel, storeModelFiles, storeVariant, storeVersionData } from "../models/store-model.ts";
@@ -24,9 +20,10 @@ import { submit } from "./jobs.ts";
 
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
-    const { model, version, created } = await storeUploaded(c.req.raw, env, query);
-    if (created) noteChange(env.project);
-    return Response.json({ model, version }, { status: created ? 201 : 200 });
+    return answerStored(env, await storeModel(env, query.name, await readOctets(c.req.raw, LIMITS.modelBytes), query));
+  });
+  bind(app, endpoints.uploadModelFiles, async ({ env, query, body }) => {
+    return answerStored(env, await storeModelFiles(env, query.name, body, query));
   });
 
   bind(app, endpoints.beginUpload, ({ env, body }) => advanceUpload(env, body));
@@ -88,11 +85,10 @@ export function bindSweeps(app: Hono<AppEnv>): void {
   });
 }
 
-/** Stores a model from a body that is its file, or names its files. */
-async function storeUploaded(request: Request, env: ProjectEnv, query: z.output<typeof ModelUploadQuery>) {
-  const mediaType = mediaTypeOf(request);
-  if (mediaType === OCTETS) return storeModel(env, query.name, await readBody(request, LIMITS.modelBytes), query);
-  if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, [OCTETS, "application/json"]);
-  const files = parseInput(ModelFilesInput, parseJson(await readBody(request, LIMITS.jsonBodyBytes)));
-  return storeModelFiles(env, query.name, files, query);
+function answerStored(
+  { project }: ProjectEnv,
+  { model, version, created }: Awaited<ReturnType<typeof storeModel>>,
+): Response {
+  if (created) noteChange(project);
+  return Response.json({ model, version }, { status: created ? 201 : 200 });
 }

@@ -29,6 +29,9 @@ const byModelVersion = byModel.extend({
   version: z.coerce.number().int().min(1).meta({ description: "Number of the version" }),
 });
 
+const UploadedModel = z.object({ model: Model, version: ModelVersion }).meta({ id: "UploadedModel" });
+export type UploadedModel = z.infer<typeof UploadedModel>;
+
 export const modelEndpoints = {
   uploadModel: defineEndpoint({
     method: "post",
@@ -36,13 +39,25 @@ export const modelEndpoints = {
     tag: "models",
     summary: "Upload an ONNX file as the next version of a model",
     description:
-      "The same bytes again give the version that is there already, with status 200. A larger file, or one with weights in other files, is uploaded first (`POST /v1/uploads`); the body is then JSON, `ModelFilesInput`, which names the files by their digests.",
+      "The same bytes again give the version that is there already, with status 200. A larger file, or one with weights in other files, is uploaded first (`POST /v1/uploads`).",
+    access: "submit",
+    query: ModelUploadQuery,
+    rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
+    repeatable: "as-it-is",
+    reply: { status: 201, schema: UploadedModel },
+    problems: ["invalid-model"],
+  }),
+  uploadModelFiles: defineEndpoint({
+    method: "post",
+    path: "/v1/models/files",
+    tag: "models",
+    summary: "Make uploaded files the next version of a model",
+    description: "The same files again give the version that is there already, with status 200.",
     access: "submit",
     query: ModelUploadQuery,
     body: ModelFilesInput,
-    rawBody: { mediaTypes: [FILE_MEDIA_TYPE, "application/json"], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
-    reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).meta({ id: "UploadedModel" }) },
+    reply: { status: 201, schema: UploadedModel },
     problems: ["invalid-model"],
   }),
   checkModel: defineEndpoint({

@@ -55,7 +55,7 @@ async function send(bytes: Uint8Array<ArrayBuffer>, sent: Sent = {}) {
 }
 
 const addModel = (name: string, files: unknown, sent: Sent = {}) =>
-  callEdge("POST", `/v1/models?name=${name}`, { ...sent, body: files });
+  callEdge("POST", `/v1/models/files?name=${name}`, { ...sent, body: files });
 
 /** The database, with the plans of what is asked of it. */
 function explainPlans() {

@@ -79,6 +79,7 @@ describe("the table", () => {
         "pruneArchive",
         "deleteArchive",
         "uploadModel",
+        "uploadModelFiles",
         "checkModel",
         "uploadVariant",
         "putVersionData",

@@ -142,6 +142,12 @@ export const walkCases: Record<Walked, WalkCase> = {
     mediaType: "application/octet-stream",
     unknown: 422,
   },
+  uploadModelFiles: {
+    path: "/v1/models/files",
+    query: { name: "mine" },
+    body: { model: `sha256:${"0".repeat(64)}` },
+    unknown: 400,
+  },
   putVersionData: {
     path: "/v1/models/absent/versions/1/data",
     body: new Uint8Array([8, 9, 58, 0]),

@@ -156,6 +156,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   deleteRequirements: byName("requirements"),
 
   uploadModel: own(({ model }) => ({ query: { name: model }, body: networkFile(), headers: OCTETS })),
+  uploadModelFiles: hidden(({ modelDigest }) => ({ query: { name: "by-files" }, body: { model: modelDigest } })),
   checkModel: open("describes the sent file", () => ({ body: networkFile(), headers: OCTETS })),
   beginUpload: own(({ modelDigest }) => ({ body: { digest: modelDigest, sizeBytes: networkFile().byteLength } })),
   putUploadPart: hidden(

@@ -45,10 +45,15 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("describes both bodies of a model: its file, and the names of its files", () => {
-    const { requestBody } = operations.find(({ operationId }) => operationId === "uploadModel")!;
-    expect(requestBody?.content["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/ModelFilesInput" });
-    expect(requestBody?.content["application/octet-stream"]?.schema).toEqual({ type: "string", format: "binary" });
+  it("describes a model's file and the names of its files as bodies of their own, which generated clients tell apart", () => {
+    const contentOf = (wanted: string) =>
+      operations.find(({ operationId }) => operationId === wanted)?.requestBody?.content;
+    expect(contentOf("uploadModel")).toEqual({
+      "application/octet-stream": { schema: { type: "string", format: "binary" } },
+    });
+    expect(contentOf("uploadModelFiles")).toEqual({
+      "application/json": { schema: { $ref: "#/components/schemas/ModelFilesInput" } },
+    });
   });
 
   it("describes every parameter", () => {
