@@ -14,7 +14,7 @@ import {
   unpackStrings,
 } from "../../../protocol/wire/tensor.ts";
 import { type ModelContent, readModelPaths, withModelPath } from "./model-paths.ts";
-import { computeInWholeNumbers } from "./whole-products.ts";
+import { computeInWholeNumbers, roundsByItself } from "./whole-products.ts";
 
 const OPTIONS: InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
@@ -23,12 +23,9 @@ const OPTIONS: InferenceSession.SessionOptions = {
   logSeverityLevel: 3,
 };
 
-const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
-
 /** How a network is optimised as it is loaded. */
 function optionsFor({ nodes }: Pick<OnnxModel, "nodes">): InferenceSession.SessionOptions {
-  const operators = new Set(nodes.map(({ operator }) => operator));
-  const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
+  const storesWeights = nodes.some(({ operator }) => operator === "DequantizeLinear") && !roundsByItself({ nodes });
   return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
 }
 

@@ -37,7 +37,7 @@ const SPLIT_BLOCK = 32;
  * for float32. None in a network that quantises its activations itself, since it says how.
  */
 export function findWholeProducts(model: OnnxModel): WholeProduct[] {
-  if (model.nodes.some((node) => ROUNDING.has(node.operator) || hasGraph(node))) return [];
+  if (roundsByItself(model) || model.nodes.some(hasGraph)) return [];
   const widened = new Map(
     model.nodes.flatMap((node) => (isOwn(node, "DequantizeLinear") ? [[node.outputs[0]!, node] as const] : [])),
   );
@@ -59,7 +59,12 @@ const ROUNDING = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
 
 /** Whether a network's answers depend on how a backend rounds activations to whole numbers. */
 export function roundsActivations(model: OnnxModel): boolean {
-  return model.nodes.some(({ operator }) => ROUNDING.has(operator)) || findWholeProducts(model).length > 0;
+  return roundsByItself(model) || findWholeProducts(model).length > 0;
+}
+
+/** Whether a file says itself how activations are quantised. */
+export function roundsByItself({ nodes }: Pick<OnnxModel, "nodes">): boolean {
+  return nodes.some(({ operator }) => ROUNDING.has(operator));
 }
 
 /** A graph inside may read any value around it. */
