@@ -266,7 +266,10 @@ describe("a model in several files", () => {
       await writeFile(data, new Uint8Array(16));
       const agreesFor = async (operators: readonly string[]) => {
         const nodes = operators.map((operator) => ({
-          ...{ name: "", domain: "", operator, attributes: new Map() },
+          name: "",
+          domain: "",
+          operator,
+          attributes: new Map(),
           ...(operator === "MatMul"
             ? { inputs: ["x", "w"], outputs: ["y"] }
             : { inputs: ["x"], outputs: ["q", "s", "z"] }),
