@@ -42,20 +42,21 @@ export interface SessionFile {
 /**
  * Prepares a file, by its path or content, for a session. Products that a file leaves to the backend are computed in
  * whole numbers. Other integers that are only the storage format of weights become floats once, at loading; by default
- * the runtime optimises for quantised networks, and converts them at every request. A file that cannot be read here
- * stays as it is: the runtime reports its errors.
+ * the runtime optimises for quantised networks, and converts them at every request. A file that cannot be read or
+ * changed here stays as it is: the runtime reports its errors.
  */
 export async function openSessionFile(model: string | Uint8Array, provider: OrtProvider = "cpu"): Promise<SessionFile> {
+  let options = OPTIONS;
   try {
     const file = typeof model === "string" ? await readFile(model) : model;
     const read = readModel(file);
-    const options = optionsFor(read);
+    options = optionsFor(read);
     const changed = withTensorOutputs(file, read);
     if (changed !== file) return { model: changed, options };
     const whole = computeInWholeNumbers(read, provider);
     return { model: whole === read ? model : writeModel(whole), options };
   } catch {
-    return { model, options: OPTIONS };
+    return { model, options };
   }
 }
 
