@@ -29,7 +29,7 @@ const model: PlacedModel = {
   outputs: [],
 };
 /** Requests to a model without inputs and outputs when it is loaded. */
-const PROOFS = 3;
+const PROOFS = 5;
 let hub: ScriptedHub;
 let runner: LiveRunner;
 /** The devices' answer to a request. */

@@ -216,11 +216,11 @@ describe("probes", () => {
     let computed = 0;
     infer = async (_model, tensors) => {
       // The first calls warm the model and prove that its rows are independent.
-      if (computed++ >= 4) await computing.promise;
+      if (computed++ >= 7) await computing.promise;
       return { tensors: [...tensors], times };
     };
     await welcome([model]);
-    await vi.waitFor(() => expect(computed).toBe(5), BOUND);
+    await vi.waitFor(() => expect(computed).toBe(8), BOUND);
     const offer: Offer = {
       type: "offer",
       lease: { jobId: createId("job"), epoch: 1 },
@@ -241,7 +241,7 @@ describe("probes", () => {
         placements: [{ probes: 0, errors: 0, serviceMs: null }],
       });
     }
-    expect(computed).toBe(5);
+    expect(computed).toBe(8);
     runner.benchmarks[0]?.finish();
     const { devices } = await nextReport((each) => probesOf(each) > 0);
     expect(devices.find(({ deviceKey }) => deviceKey === "gpu0")?.kernels).toMatchObject({ kernel: "triad" });

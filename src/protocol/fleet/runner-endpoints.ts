@@ -179,7 +179,7 @@ export const runnerEndpoints = {
         .regex(/^sha256:[0-9a-f]{64}$/)
         .meta({ description: "`sha256:` and 64 hexadecimal digits" }),
     }),
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 200, mediaType: "application/octet-stream", cached: "ranges" },
     problems: ["not-found"],
   }),
 } as const;

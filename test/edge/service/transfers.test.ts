@@ -125,7 +125,7 @@ describe("an export", () => {
 
   it("and an import keep the history from being tended; an unread export lapses", async () => {
     await addSeries();
-    await env.DB.prepare(`${insertPoint} values (1, 5, 'new', 1, 1, 1, 1, '1:1:1')`).run();
+    await env.DB.prepare(`${insertPoint} values (1, 5, 'new', 1, 1, 1, 1, '${sketch}')`).run();
     const rolledSeq = () => env.DB.prepare("select rolled_seq as seq from history_state").first<{ seq: number }>();
     const before = await rolledSeq();
     const { id } = await begin();

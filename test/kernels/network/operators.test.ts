@@ -161,6 +161,8 @@ test("weights of 8 bits by channel and of 4 bits by block, packed as they are", 
         ],
       },
     ),
+    // ONNX Runtime multiplies 4-bit weights by activations that it rounds to 8 bits.
+    { tolerance: 0.01 },
   ),
 );
 

@@ -26,5 +26,6 @@ it("brings every file of a kernel's programs, those that it shares with others b
     "implicit-gemm.wgsl",
     "tiled-product/in-registers.wgsl",
     "tiled-product/in-workgroup-memory.wgsl",
+    "tiled-product/pictures-in-registers.wgsl",
   ]);
 });
