@@ -59,7 +59,8 @@ const ROUNDING = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
 
 /** Whether a network's answers depend on how a backend rounds activations to whole numbers. */
 export function roundsActivations(model: OnnxModel): boolean {
-  return roundsByItself(model) || findWholeProducts(model).length > 0;
+  // Whatever another provider rounds, the CPU's does too.
+  return roundsByItself(model) || findWholeProducts(model).some((each) => isComputedWhole(each, "cpu"));
 }
 
 /** Whether a file says itself how activations are quantised. */

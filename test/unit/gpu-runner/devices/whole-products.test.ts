@@ -4,7 +4,7 @@ import { quantiseWeights } from "../../../../src/gpu-runner/compression/quantise
 import { describeComputation } from "../../../../src/gpu-runner/compression/variants/describe-computation.ts";
 import { optimiseOnCpu } from "../../../../src/gpu-runner/devices/ort/optimised-graph.ts";
 import { OrtBackend } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
-import { findWholeProducts } from "../../../../src/gpu-runner/devices/ort/whole-products.ts";
+import { findWholeProducts, roundsActivations } from "../../../../src/gpu-runner/devices/ort/whole-products.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../../../src/onnx/onnx-model.ts";
 import { floatsOf, floatTensor } from "../../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
@@ -183,6 +183,12 @@ it("blocks are those that every provider takes", () => {
     ),
   });
   expect([128, 256, 512, 2 ** 26].map((size) => findWholeProducts(withBlock(size)).length)).toEqual([1, 1, 0, 0]);
+});
+
+it("activations are rounded only where a provider computes in whole numbers", () => {
+  expect(roundsActivations(quantiseWeights(tokens, "dynamic").model)).toBe(true);
+  expect(roundsActivations(quantiseInt4(vector, { blockSize: 32 }).model)).toBe(true);
+  expect(roundsActivations(quantiseWeights(vector, "dynamic").model)).toBe(false);
 });
 
 it("each backend's computation of a file is described", async () => {
