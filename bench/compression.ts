@@ -2,8 +2,9 @@ import { cpus } from "node:os";
 import { ZOO } from "../models/zoo.ts";
 import type { OpenNetwork } from "../src/gpu-runner/compression/variants/ask-network.ts";
 import { openJudge } from "../src/gpu-runner/compression/variants/judge-variant.ts";
+import { relativeError } from "../src/gpu-runner/networks/compare-outputs.ts";
 import { heldOutQuestions } from "../src/gpu-runner/compression/variants/question-source.ts";
-import { type Tensor, typedView } from "../src/protocol/wire/tensor.ts";
+import type { Tensor } from "../src/protocol/wire/tensor.ts";
 import { mean, median } from "../src/stats/distribution/summary.ts";
 import type { Bench } from "./benches.ts";
 import {
@@ -58,12 +59,12 @@ export const benchCompression: Bench = async function* benchCompression({ bench,
         say(`${bench}: ${network.name} ${recipe}`);
         const { ours, theirs } = await compare(network, recipe, { tools, judge, rounds });
         for (const metric of Object.keys(METRICS) as Name[]) {
+          if (metric === "fidelity" && judge.fidelityOf === null) continue;
           const found: PeerResult =
             theirs instanceof Error ? { reason: theirs.message } : { values: theirs.get(metric) ?? [] };
-          const values = ours.get(metric);
-          if (values === undefined) continue;
+          const own: PeerResult = ours instanceof Error ? { reason: ours.message } : { values: ours.get(metric) ?? [] };
           const row = { bench, case: `${network.name} ${recipe}`, rounds, ...device };
-          const made = createRow(row, [metric, METRICS[metric]], values, { name: PEER, ...found });
+          const made = createRow(row, [metric, METRICS[metric]], own, { name: PEER, ...found });
           yield made;
           const key = `${recipe} ${metric}`;
           if (made.ratio !== null) ratios.set(key, [...(ratios.get(key) ?? []), made.ratio]);
@@ -93,7 +94,7 @@ async function startTools(say: () => void): Promise<PythonProgram | Error> {
 
 interface Judge {
   /** Answers of the network itself, one for each question. */
-  readonly originals: readonly Float32Array[];
+  readonly originals: readonly Tensor[];
   readonly questions: readonly (readonly Tensor[])[];
   /** Share of the network's own metric; null without data. */
   readonly fidelityOf: ((file: Uint8Array, open: typeof openOurs) => Promise<number>) | null;
@@ -122,10 +123,13 @@ async function openNetworkJudge(network: CompressedNetwork): Promise<Judge> {
   return { originals, questions, fidelityOf };
 }
 
-async function askAll(opened: OpenNetwork, questions: Judge["questions"]): Promise<Float32Array[]> {
-  const answers: Float32Array[] = [];
-  for (const question of questions)
-    answers.push(Float32Array.from(typedView((await opened.ask(question))[0]!) as Float32Array));
+/** First outputs. */
+async function askAll(opened: OpenNetwork, questions: Judge["questions"]): Promise<Tensor[]> {
+  const answers: Tensor[] = [];
+  for (const question of questions) {
+    const [tensor] = await opened.ask(question);
+    answers.push({ ...tensor!, bytes: tensor!.bytes.slice() });
+  }
   return answers;
 }
 
@@ -137,32 +141,49 @@ interface Means {
   readonly rounds: number;
 }
 
-/** Both files, judged before they take turns. */
+/** Both files, judged before they take turns, each of them first in every other round. One that fails drops out. */
 async function compare(
   network: CompressedNetwork,
   recipe: RecipeName,
   { tools, judge, rounds }: Means,
-): Promise<{ ours: Values; theirs: Values | Error }> {
-  const ours = await enter(await makeOurs(network, recipe), openOurs, judge);
-  const made = tools instanceof Error ? tools : await makeTheirs(network, recipe, tools).catch(asError);
-  const theirs = made instanceof Error ? made : await enter(made, openPlain, judge).catch(asError);
-  try {
-    for (let round = 0; round < rounds; round++) {
-      await ours.measure();
-      if (!(theirs instanceof Error)) await theirs.measure();
+): Promise<{ ours: Values | Error; theirs: Values | Error }> {
+  const entrants = {
+    ours: await makeOurs(network, recipe)
+      .then((file) => enter(file, openOurs, judge))
+      .catch(asError),
+    theirs:
+      tools instanceof Error
+        ? tools
+        : await makeTheirs(network, recipe, tools)
+            .then((file) => enter(file, openPlain, judge))
+            .catch(asError),
+  };
+  for (let round = 0; round < rounds; round++) {
+    const order = ["ours", "theirs"] as const;
+    for (const name of round % 2 === 0 ? order : order.toReversed()) {
+      const entrant = entrants[name];
+      if (entrant instanceof Error) continue;
+      try {
+        await entrant.measure();
+      } catch (error) {
+        entrants[name] = asError(error);
+        await entrant.close();
+      }
     }
-    return { ours: ours.values, theirs: theirs instanceof Error ? theirs : theirs.values };
-  } finally {
-    await ours.close();
-    if (!(theirs instanceof Error)) await theirs.close();
   }
+  const finish = async (entrant: (typeof entrants)["ours"]) => {
+    if (entrant instanceof Error) return entrant;
+    await entrant.close();
+    return entrant.values;
+  };
+  return { ours: await finish(entrants.ours), theirs: await finish(entrants.theirs) };
 }
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
 
 async function enter(file: Uint8Array, open: typeof openOurs, { originals, questions, fidelityOf }: Judge) {
   const opened = await open(file);
-  const error = errorOf(originals, await askAll(opened, questions));
+  const error = relativeError(originals, await askAll(opened, questions));
   if (error === 0 || !(error < MOST_ERROR)) {
     await opened.close();
     throw new Error(error === 0 ? "it quantised nothing of this network" : `its answers are off by ${error}`);
@@ -190,16 +211,4 @@ async function enter(file: Uint8Array, open: typeof openOurs, { originals, quest
       times.push(median(durationsMs));
     },
   };
-}
-
-/** Root mean square of the differences of first outputs, relative to that of the originals. */
-function errorOf(originals: readonly Float32Array[], answers: readonly Float32Array[]): number {
-  let [squares, differences] = [0, 0];
-  for (const [index, original] of originals.entries()) {
-    for (const [at, value] of original.entries()) {
-      squares += value ** 2;
-      differences += (value - answers[index]![at]!) ** 2;
-    }
-  }
-  return Math.sqrt(differences / squares);
 }

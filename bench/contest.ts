@@ -1,5 +1,5 @@
 import type { BenchContext } from "./benches.ts";
-import { createRow, type Metric, type PeerResult, type Row } from "./row.ts";
+import { createRow, type MeasuredRow, type Metric, type PeerResult } from "./row.ts";
 
 /** Report of a contender that is ready for a case. */
 export interface Opened {
@@ -44,7 +44,7 @@ interface Peer {
  * Runs each case: all contenders are prepared and their outputs checked, then they take turns, one round each. A peer
  * that cannot run or is wrong drops out, with the reason in its rows; if ours does, the contest fails.
  */
-export async function* runContest<Case>(contest: Contest<Case>, context: BenchContext): AsyncGenerator<Row> {
+export async function* runContest<Case>(contest: Contest<Case>, context: BenchContext): AsyncGenerator<MeasuredRow> {
   for (const { name, input } of contest.cases) {
     const say = (text: string) => context.say(`${context.bench} ${name}: ${text}`);
     say("preparing");
@@ -136,7 +136,7 @@ function* createRows(
   metric: readonly [string, Metric],
   rounds: readonly Readonly<Record<string, number>>[],
   peers: readonly Peer[],
-): Generator<Row> {
+): Generator<MeasuredRow> {
   const valuesOf = (all: readonly Readonly<Record<string, number>>[]) =>
     all.map((values) => values[metric[0]] ?? Number.NaN);
   // Without a value of ours there is nothing to compare.

@@ -16,7 +16,8 @@ export interface Row {
   readonly case: string;
   readonly metric: string;
   readonly unit: string;
-  readonly ours: number;
+  /** Null where ours failed, for the reason below. */
+  readonly ours: number | null;
   readonly peer: string | null;
   readonly peerValue: number | null;
   /** Above 1 means that ours is better; null where there is nothing to compare with. */
@@ -29,6 +30,9 @@ export interface Row {
   readonly reason?: string;
 }
 
+/** A row of values of ours. */
+export type MeasuredRow = Row & { readonly ours: number };
+
 /** Result of a peer: its value in each round, or the reason why it has none. */
 export type PeerResult = { readonly values: readonly number[] } | { readonly reason: string };
 
@@ -37,23 +41,47 @@ export type RowContext = Pick<Row, "bench" | "case" | "rounds" | "device" | "sof
 
 const DIGITS = 5;
 
-/** A row from the values of all rounds, ours and a peer's; no peer for a metric without comparison. */
+/**
+ * A row from the values of all rounds, ours and a peer's, or the reason why there are none; no peer for a metric without
+ * comparison.
+ */
+export function createRow(
+  context: RowContext,
+  metric: readonly [string, Metric],
+  ourValues: readonly number[],
+  peer: (PeerResult & { readonly name: string }) | null,
+): MeasuredRow;
+export function createRow(
+  context: RowContext,
+  metric: readonly [string, Metric],
+  ourValues: PeerResult,
+  peer: (PeerResult & { readonly name: string }) | null,
+): Row;
 export function createRow(
   { bench, case: name, rounds, device, software }: RowContext,
   [metric, { unit, better, addend = 0 }]: readonly [string, Metric],
-  ourValues: readonly number[],
+  ourValues: readonly number[] | PeerResult,
   peer: (PeerResult & { readonly name: string }) | null,
 ): Row {
-  const ours = median(ourValues);
+  const found: PeerResult = "length" in ourValues ? { values: ourValues } : ourValues;
+  const failure = "reason" in found ? found.reason : null;
+  const ours = "values" in found ? median(found.values) : null;
   const peerValue = peer !== null && "values" in peer ? median(peer.values) : null;
-  const ratio = peerValue === null ? null : orientRatio(ours + addend, peerValue + addend, better);
-  const reason = peer === null ? "no peer has this part" : "reason" in peer ? peer.reason : "a value is zero";
+  const ratio = ours === null || peerValue === null ? null : orientRatio(ours + addend, peerValue + addend, better);
+  const reason =
+    failure !== null
+      ? `ours: ${failure}`
+      : peer === null
+        ? "no peer has this part"
+        : "reason" in peer
+          ? peer.reason
+          : "a value is zero";
   return {
     bench,
     case: name,
     metric,
     unit,
-    ours: round(ours),
+    ours: ours === null ? null : round(ours),
     peer: peer?.name ?? null,
     peerValue: peerValue === null ? null : round(peerValue),
     ratio: ratio === null ? null : round(ratio),

@@ -1,6 +1,6 @@
 import { ZOO, ZOO_CATEGORIES } from "../../models/zoo.ts";
 import { mean } from "../../src/stats/distribution/summary.ts";
-import { createRow, type Row, type RowContext } from "../row.ts";
+import { createRow, type MeasuredRow, type Row, type RowContext } from "../row.ts";
 
 /** Milliseconds that the system which inspired this one reports over 30 networks, from a formula. */
 const PUBLISHED_MS = 0.64;
@@ -9,7 +9,7 @@ const TIME = { unit: "ms", better: "lower" } as const;
 /** Subject of one row. */
 export interface TimedRow {
   readonly model: string;
-  readonly row: Row;
+  readonly row: MeasuredRow;
 }
 
 /**

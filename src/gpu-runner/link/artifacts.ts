@@ -105,7 +105,7 @@ export function createFileSource(access: EdgeAccess): FileSource {
           }
           for await (const piece of response.body ?? []) {
             timer.refresh();
-            await file.write(piece);
+            await file.appendFile(piece);
             hash.update(piece);
             doneBytes += piece.byteLength;
             if (doneBytes > sizeBytes) break;
@@ -125,7 +125,8 @@ export function createFileSource(access: EdgeAccess): FileSource {
         return fetchAll();
       };
       await fetchAll();
-      if (`sha256:${hash.digest("hex")}` === digest) return;
+      const { size } = await file.stat();
+      if (`sha256:${hash.digest("hex")}` === digest && size === sizeBytes) return;
       await file.truncate(0);
     } finally {
       await file.close();

@@ -98,6 +98,19 @@ export class DiskStore implements TierStore {
     return join(this.#folder, `${hexOf(digest)}${PARTIAL}`);
   }
 
+  /** Removes what arrived of a file. */
+  async dropPartial(digest: string): Promise<void> {
+    await rm(this.partialPathOf(digest), { force: true });
+  }
+
+  /** Removes what arrived of all other files. */
+  async keepPartials(digests: ReadonlySet<string>): Promise<void> {
+    const kept = new Set(Array.from(digests, (digest) => `${hexOf(digest)}${PARTIAL}`));
+    for (const name of await readdir(this.#folder)) {
+      if (name.endsWith(PARTIAL) && !kept.has(name)) await rm(join(this.#folder, name), { force: true });
+    }
+  }
+
   /** Takes over the complete file at `partialPathOf`, whose digest was checked; returns its size. */
   async adopt(digest: string): Promise<number> {
     const name = hexOf(digest);

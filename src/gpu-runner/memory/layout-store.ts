@@ -7,14 +7,20 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import { digestFingerprint, writeWhole } from "../host/files.ts";
 import type { Layout } from "../networks/schedule-operators.ts";
 
-const StoredLayouts = z.record(
-  z.string(),
-  z.object({
-    lanes: z.int().positive(),
-    spreadFrom: z.number().nonnegative(),
-    tiling: z.enum(["in-registers", "in-workgroup-memory"]).nullable(),
-  }),
-);
+/** Of our kernels and their layouts: raised where those that were measured before no longer hold. */
+const VERSION = 1;
+
+const StoredLayouts = z.object({
+  version: z.literal(VERSION),
+  layouts: z.record(
+    z.string(),
+    z.object({
+      lanes: z.int().positive(),
+      spreadFrom: z.number().nonnegative(),
+      tiling: z.enum(["in-registers", "in-workgroup-memory"]).nullable(),
+    }),
+  ),
+});
 
 /** Layouts of networks in our kernels, measured here, by the digest of the file and the fingerprint of the device. */
 export class LayoutStore {
@@ -29,11 +35,11 @@ export class LayoutStore {
     this.#known = known;
   }
 
-  /** Reads `layouts.json`; without it, or where it is damaged, nothing is known. */
+  /** Reads `layouts.json`; without it, or where it is damaged or of other kernels, nothing is known. */
   static async open(dataDir: string, logger: Pick<Logger, "warn">): Promise<LayoutStore> {
     const path = join(dataDir, "layouts.json");
     const known = await readFile(path, "utf8")
-      .then((text) => StoredLayouts.parse(JSON.parse(text)))
+      .then((text) => StoredLayouts.parse(JSON.parse(text)).layouts)
       .catch(() => ({}));
     return new LayoutStore(path, logger, new Map(Object.entries(known)));
   }
@@ -47,8 +53,17 @@ export class LayoutStore {
     this.#known.set(keyOf(digest, fingerprint), layout);
     const oldest = this.#known.keys().next();
     if (this.#known.size > LIMITS.storedLayouts && !oldest.done) this.#known.delete(oldest.value);
+    await this.#write();
+  }
+
+  /** Forgets a layout that no longer opens. */
+  async remove(digest: string, fingerprint: Fingerprint): Promise<void> {
+    if (this.#known.delete(keyOf(digest, fingerprint))) await this.#write();
+  }
+
+  async #write(): Promise<void> {
     try {
-      await writeWhole(this.#path, JSON.stringify(Object.fromEntries(this.#known)));
+      await writeWhole(this.#path, JSON.stringify({ version: VERSION, layouts: Object.fromEntries(this.#known) }));
     } catch (error) {
       this.#logger.warn({ error }, "the layout of a network cannot be kept");
     }

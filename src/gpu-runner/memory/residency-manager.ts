@@ -117,6 +117,10 @@ export class ResidencyManager {
     this.#kept = new Set();
     for (const digest of digests) this.keep(digest);
     for (const digest of files) this.#pin(digest);
+    // The budget does not count what arrived of files that nobody waits for.
+    await this.#store
+      .keepPartials(new Set([...files, ...this.#arrivingFiles.keys()]))
+      .catch((error: unknown) => this.#logger.warn({ error: messageOf(error) }, "cannot read the folder of artifacts"));
     await this.#disk.trim(this.#disk.index.capacityBytes);
   }
 
@@ -235,7 +239,10 @@ export class ResidencyManager {
     await this.#downloadFile(digest, sizeBytes);
     const put = () => this.#store.adopt(digest);
     const letGo = await this.#disk.placeHeld(digest, sizeBytes, this.#costMs(this.#disk, digest), put, { must: true });
-    if (letGo === null) throw noRoom(sizeBytes, index.capacityBytes);
+    if (letGo === null) {
+      await this.#store.dropPartial(digest);
+      throw noRoom(sizeBytes, index.capacityBytes);
+    }
     this.#pin(digest);
     letGo();
     const path = await this.#store.pathOf(digest);
@@ -251,6 +258,7 @@ export class ResidencyManager {
       this.#times.note("edge", "host", sizeBytes, performance.now() - startedMs);
     } catch (error) {
       this.#edge.failures++;
+      if (error instanceof ProblemError && error.problem.code === "not-found") await this.#store.dropPartial(digest);
       throw error;
     }
   }

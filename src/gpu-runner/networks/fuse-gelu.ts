@@ -20,7 +20,8 @@ export function fuseGelu(model: OnnxModel): OnnxModel {
   const numberOf = (name: string): number | null => {
     const writer = writers.get(name);
     const tensor = model.weights.get(name) ?? (writer && constantTensor(writer));
-    const floats = tensor ? readConstant(tensor)?.floats : undefined;
+    // One of more axes may give its product more axes than x has.
+    const floats = tensor && tensor.dims.length <= 1 ? readConstant(tensor)?.floats : undefined;
     return floats?.length === 1 ? floats[0]! : null;
   };
   const isAbout = (name: string, value: number) => Math.abs((numberOf(name) ?? 0) - value) < ROUNDING * value;
@@ -31,12 +32,13 @@ export function fuseGelu(model: OnnxModel): OnnxModel {
   };
   const soleReader = (name: string, operator: string): OnnxNode | null => {
     const [reader, ...more] = readers.get(name) ?? [];
-    return more.length === 0 && !kept.has(name) && reader?.node.operator === operator ? reader.node : null;
+    const isOwn = reader?.node.operator === operator && reader.node.domain === "";
+    return isOwn && more.length === 0 && !kept.has(name) ? reader.node : null;
   };
   const gone = new Set<OnnxNode>();
   const fused = new Map<OnnxNode, OnnxNode>();
   for (const erf of model.nodes) {
-    const scaled = erf.operator === "Erf" ? writers.get(erf.inputs[0]!) : undefined;
+    const scaled = erf.operator === "Erf" && erf.domain === "" ? writers.get(erf.inputs[0]!) : undefined;
     if (scaled === undefined || soleReader(erf.inputs[0]!, "Erf") === null) continue;
     const x = argumentOf(scaled, besides);
     const sum = soleReader(erf.outputs[0]!, "Add");
@@ -46,7 +48,11 @@ export function fuseGelu(model: OnnxModel): OnnxModel {
     const factor = product.inputs.find((name) => name !== sum.outputs[0]) ?? "";
     const halved = writers.get(factor);
     // Half of x times the sum, or x times the sum and then half of that.
-    const isHalf = halved?.operator === "Mul" && besides(halved, 0.5) === x && soleReader(factor, "Mul") !== null;
+    const isHalf =
+      halved?.operator === "Mul" &&
+      halved.domain === "" &&
+      besides(halved, 0.5) === x &&
+      soleReader(factor, "Mul") !== null;
     const half = factor === x ? soleReader(product.outputs[0]!, "Mul") : null;
     const last = isHalf ? product : half !== null && besides(half, 0.5) === product.outputs[0] ? half : null;
     if (last === null) continue;
@@ -61,6 +67,7 @@ export function fuseGelu(model: OnnxModel): OnnxModel {
 
 /** The x of x / √2; null of other nodes. */
 function argumentOf(node: OnnxNode, besides: (node: OnnxNode, value: number) => string | null): string | null {
+  if (node.domain !== "") return null;
   if (node.operator === "Mul") return besides(node, Math.SQRT1_2);
   const [dividend = null] = node.inputs;
   return node.operator === "Div" && besides(node, Math.SQRT2) === dividend ? dividend : null;

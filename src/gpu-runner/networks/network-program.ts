@@ -178,6 +178,8 @@ export async function programsFor(
       ...axes,
       tiled_kind: KIND[tile.kind],
       is_aligned: Number(tile.isAligned),
+      // Only pictures in registers are read in vectors of channels.
+      ...(tile.hasRest !== undefined && layout.tiling === "in-registers" && { has_rest: Number(tile.hasRest) }),
     };
     programs.push({
       pipeline: await program.tilePipelineFor(variant, constants),
@@ -188,5 +190,5 @@ export async function programsFor(
 }
 
 function formOf({ tile }: Pick<Dispatch, "tile">): string {
-  return `${tile?.kind} ${tile?.isAligned}`;
+  return `${tile?.kind} ${tile?.isAligned} ${tile?.hasRest}`;
 }

@@ -119,8 +119,8 @@ export class Network {
   }
 
   /** Releases its buffers once running work has ended. */
-  close(): void {
-    void this.#last.then(() => {
+  close(): Promise<void> {
+    return this.#last.then(() => {
       this.#release();
       this.#context.pool.release(this.#weights);
     });

@@ -32,8 +32,12 @@ const RUNS_MS = 1_000;
 const LONG_MS = 100;
 /** A candidate that takes so many times as long as the best one is not run again. */
 const HOPELESS = 3;
-/** Time after which no further candidate is tried: a load has to end within the limit of one run. */
-const BUDGET_MS = 10_000;
+/**
+ * Time after which no further candidate is tried, at a load and within a request: with a compilation and the request's
+ * own run, both have to end within the limit of one run.
+ */
+const LOAD_BUDGET_MS = 10_000;
+const REQUEST_BUDGET_MS = 3_000;
 
 function isSoftware({ adapterInfo }: GPUDevice): boolean {
   return isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
@@ -56,9 +60,9 @@ function listLayouts(network: Network, device: GPUDevice): { together: Layout[];
 
 /**
  * Runs each layout with one row and returns the fastest, since devices differ too much for a fixed choice. One whose
- * outputs differ from those of the first, in which the one program computes everything, is left out.
+ * outputs differ from those of the first, in which the one program computes everything, is left out, as one that fails.
  */
-async function chooseLayout(network: Network, device: GPUDevice): Promise<Layout> {
+async function chooseLayout(network: Network, device: GPUDevice, budgetMs: number): Promise<Layout> {
   const { together, tiled } = listLayouts(network, device);
   const [first, ...others] = together;
   const inputs = network.examples(1);
@@ -71,14 +75,18 @@ async function chooseLayout(network: Network, device: GPUDevice): Promise<Layout
   const isLong = ms > LONG_MS;
   const startedAt = isLong ? begunAt : performance.now();
   for (const layout of isLong ? [...tiled, ...others] : [...others, ...tiled]) {
-    if (performance.now() - startedAt > BUDGET_MS) break;
-    await network.spread(layout);
-    const key = `${layout.lanes} ${layout.tiling} ${network.shape}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const found = await timeRuns(network, inputs, best.ms);
-    const isRight = maxRelativeError(wanted, found.tensors) <= AGREEMENT;
-    if (isRight && found.ms < best.ms) best = { layout, ms: found.ms };
+    if (performance.now() - startedAt > budgetMs) break;
+    try {
+      await network.spread(layout);
+      const key = `${layout.lanes} ${layout.tiling} ${network.shape}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const found = await timeRuns(network, inputs, best.ms);
+      const isRight = maxRelativeError(wanted, found.tensors) <= AGREEMENT;
+      if (isRight && found.ms < best.ms) best = { layout, ms: found.ms };
+    } catch {
+      // The first one suffices, whatever a device does not compile or hold.
+    }
   }
   return best.layout;
 }
@@ -128,46 +136,62 @@ export async function openNetwork(
   const model = orInvalid(() => readModel(file));
   const program = programs.get(context.device) ?? new NetworkProgram(context.device);
   programs.set(context.device, program);
-  const plan = planOrNull(model);
+  const plan = planAtRows(model);
   const { STORAGE, COPY_DST } = GPUBufferUsage;
   if (plan !== null) {
     const weights = await context.pool.acquireSurely(plan.weights.byteLength, STORAGE | COPY_DST);
-    await withErrorScopes(context.device, () => context.device.queue.writeBuffer(weights, 0, plan.weights));
-    return (await openPlan(context, program, plan, weights, layout)).network;
+    return openPlan(context, program, plan, weights, {
+      write: (upload) => withErrorScopes(context.device, upload),
+      layoutOf: (network) => layout ?? chooseLayout(network, context.device, LOAD_BUDGET_MS),
+    });
   }
   model.nodes.forEach(checkKnown);
   await program.prepare(tilingsOf(context.device));
-  let chosen = layout;
+  // The first sizes may be too small for tiles that later ones need.
+  const chosen = new Map<boolean, Layout>();
+  const layoutOf = async (network: Network) => {
+    const known = layout ?? chosen.get(network.hasTiles);
+    if (known !== undefined) return known;
+    const found = await chooseLayout(network, context.device, REQUEST_BUDGET_MS);
+    chosen.set(network.hasTiles, found);
+    return found;
+  };
   return new SizedNetwork(model, async (sized) => {
     // A request may come beside other work, whose error scopes it must not enter.
     const weights = context.pool.acquire(sized.weights.byteLength, STORAGE | COPY_DST);
-    context.device.queue.writeBuffer(weights, 0, sized.weights);
-    const opened = await openPlan(context, program, sized, weights, chosen);
-    chosen = opened.layout;
-    return opened.network;
+    return openPlan(context, program, sized, weights, { write: (upload) => upload(), layoutOf });
   });
 }
 
+/** Network of a plan; its weights' buffer is released where this fails. */
 async function openPlan(
   context: NetworkContext,
   program: NetworkProgram,
   plan: NetworkPlan,
   weights: GPUBuffer,
-  known?: Layout,
-): Promise<{ readonly network: Network; readonly layout: Layout }> {
-  const network = new Network(context, program, plan, weights);
+  {
+    write,
+    layoutOf,
+  }: {
+    readonly write: (upload: () => void) => Promise<void> | void;
+    readonly layoutOf: (network: Network) => Promise<Layout> | Layout;
+  },
+): Promise<Network> {
+  let network: Network | undefined;
   try {
-    const layout = known ?? (await chooseLayout(network, context.device));
-    await network.spread(layout);
-    return { network, layout };
+    await write(() => context.device.queue.writeBuffer(weights, 0, plan.weights));
+    network = new Network(context, program, plan, weights);
+    await network.spread(await layoutOf(network));
+    return network;
   } catch (error) {
-    network.close();
+    if (network === undefined) context.pool.release(weights);
+    else await network.close();
     throw error;
   }
 }
 
 /** Plan of a network whose only free size is that of its rows; null where it may be planned when its sizes are known. */
-function planOrNull(model: OnnxModel): NetworkPlan | null {
+function planAtRows(model: OnnxModel): NetworkPlan | null {
   try {
     return orInvalid(() => planNetwork(model));
   } catch (error) {

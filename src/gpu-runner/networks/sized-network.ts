@@ -10,7 +10,10 @@ import { type NetworkPlan, planNetwork } from "./plan-network.ts";
 const MOST_PLANS = 4;
 
 /** Network that runs. */
-export type RunningNetwork = Pick<Network, "run" | "close" | "layout">;
+export interface RunningNetwork extends Pick<Network, "run" | "close" | "layout"> {
+  /** Gives up what its latest run may have left damaged on the device. */
+  forgetLatest?(): Promise<void>;
+}
 
 interface Sized {
   readonly network: Network;
@@ -54,24 +57,53 @@ export class SizedNetwork implements RunningNetwork {
   run(inputs: readonly Tensor[]): Promise<InferenceOutcome> {
     const turn = this.#last.then(async () => {
       const { network, settled } = await this.#networkFor(this.#model.inputs.map((value) => readInput(value, inputs)));
-      return network.run(inputs.filter(({ name }) => !settled.has(name)));
+      try {
+        return await network.run(inputs.filter(({ name }) => !settled.has(name)));
+      } catch (error) {
+        // Its buffers may be the reason, and the next request of these sizes gets others.
+        if (!(error instanceof ProblemError && error.problem.code === "invalid-request")) await this.#dropLatest();
+        throw error;
+      }
     });
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  close(): void {
-    void this.#last.then(() => this.#plans.forEach(({ network }) => network.close()));
+  close(): Promise<void> {
+    return this.#last.then(async () => {
+      await Promise.all(Array.from(this.#plans.values(), ({ network }) => network.close()));
+    });
+  }
+
+  forgetLatest(): Promise<void> {
+    const turn = this.#last.then(() => this.#dropLatest());
+    this.#last = turn;
+    return turn;
+  }
+
+  async #dropLatest(): Promise<void> {
+    const latest = [...this.#plans.keys()].at(-1);
+    if (latest !== undefined) await this.#drop(latest);
+  }
+
+  async #drop(key: string): Promise<void> {
+    const { network } = this.#plans.get(key)!;
+    this.#plans.delete(key);
+    await network.close();
   }
 
   async #networkFor(inputs: readonly Tensor[]): Promise<Sized> {
     const isSettled = (tensor: Tensor) => this.#settling.has(tensor.name) || countElements(tensor.shape) === 0;
     const settled = inputs.filter(isSettled);
     const others = inputs.filter((tensor) => !isSettled(tensor));
-    const numbers = settled.map(({ shape, bytes }) => `${shape.join()}:${Buffer.from(bytes).toString("hex")}`);
-    const ofRows = [...numbers, ...others.map(({ shape }) => shape.slice(1).join())].join("|");
-    const ofAll = [...numbers, ...others.map(({ shape }) => shape.join())].join("|");
-    for (const key of [ofRows, ofAll]) {
+    const numbers = settled.map(
+      ({ name, shape, bytes }) => `${name}=${shape.join()}:${Buffer.from(bytes).toString("hex")}`,
+    );
+    const keyOf = (from: number) =>
+      [...numbers, ...others.map(({ name, shape }) => `${name}=${shape.slice(from).join()}`)].join("|");
+    const [ofRows, ofAll] = [keyOf(1), keyOf(0)];
+    const haveSameRows = new Set(others.map(({ shape }) => shape[0])).size === 1;
+    for (const key of haveSameRows ? [ofRows, ofAll] : [ofAll]) {
       const known = this.#plans.get(key);
       if (known === undefined) continue;
       this.#plans.delete(key);
@@ -79,24 +111,23 @@ export class SizedNetwork implements RunningNetwork {
       return known;
     }
     const names = new Set(settled.map(({ name }) => name));
-    const byRows = this.#planRows(inputs, names);
+    const byRows = haveSameRows ? this.#planRows(inputs, names) : null;
     const plan = byRows ?? planAt(settle(this.#model, inputs, names, false));
-    const made = { network: await this.#open(plan), settled: names };
-    this.#plans.set(byRows === null ? ofAll : ofRows, made);
     const [oldest] = this.#plans.keys();
-    if (this.#plans.size > MOST_PLANS) {
-      this.#plans.get(oldest!)!.network.close();
-      this.#plans.delete(oldest!);
-    }
+    if (this.#plans.size === MOST_PLANS) await this.#drop(oldest!);
+    const network = await this.#open(plan).catch((error: unknown) => {
+      if (!(error instanceof ProblemError && error.problem.code === "invalid-model")) throw error;
+      throw unsuited(error.problem.detail);
+    });
+    const made = { network, settled: names };
+    this.#plans.set(byRows === null ? ofAll : ofRows, made);
     return made;
   }
 
-  /** Plan for any number of rows; null where the first axes are none, or the network mixes them. */
+  /** Plan for any number of rows; null where a first axis is fixed, or the network mixes them. */
   #planRows(inputs: readonly Tensor[], settled: ReadonlySet<string>): NetworkPlan | null {
     const free = this.#model.inputs.filter(({ name }) => !settled.has(name));
-    if (free.length === 0 || free.some(({ shape }) => typeof shape[0] !== "string")) return null;
-    const rows = new Set(inputs.flatMap(({ name, shape }) => (settled.has(name) ? [] : [shape[0]])));
-    if (rows.size > 1) return null;
+    if (free.some(({ shape }) => typeof shape[0] !== "string")) return null;
     return planOrNull(settle(this.#model, inputs, settled, true));
   }
 }
@@ -113,12 +144,13 @@ function planAt(model: OnnxModel): NetworkPlan {
   try {
     return planNetwork(model);
   } catch (error) {
-    const reason = error instanceof ProblemError ? error.problem.detail : String(error);
-    throw new ProblemError(
-      "backend-failed",
-      `The inputs have sizes or numbers that do not suit the network. ${reason}`,
-    );
+    throw unsuited(error instanceof ProblemError ? error.problem.detail : String(error));
   }
+}
+
+/** What is wrong at these sizes is no failure of the model. */
+function unsuited(reason = ""): ProblemError {
+  return new ProblemError("backend-failed", `The inputs have sizes or numbers that do not suit the network. ${reason}`);
 }
 
 function planOrNull(model: OnnxModel): NetworkPlan | null {

@@ -13,6 +13,8 @@ export interface Tile {
   readonly isAligned: boolean;
   /** Copy that lays the channels of a picture together, for tiles in registers. */
   readonly turn?: OpNumbers;
+  /** Whether the channels of that copy do not fill their last vector of four. */
+  readonly hasRest?: boolean;
 }
 
 /**
@@ -66,6 +68,7 @@ export function tileOf(numbers: OpNumbers, work: number): Tile | null {
     columns: of("filters"),
     products: 1,
     isAligned: false,
+    hasRest: channels % 4 !== 0,
     turn: { ...turn, input: of("input"), output: of("d0") },
   };
 }

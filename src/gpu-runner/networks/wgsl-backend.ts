@@ -41,7 +41,12 @@ export class WgslBackend {
     const startedAt = performance.now();
     const file = typeof model === "string" ? await readModelFile(model) : model;
     const network = await openNetwork(this.#context, file, layout && { layout });
-    this.#gpu.throwUncaptured();
+    try {
+      this.#gpu.throwUncaptured();
+    } catch (error) {
+      await network.close();
+      throw error;
+    }
     this.unload(modelKey);
     this.#networks.set(modelKey, network);
     const loadMs = performance.now() - startedAt;
@@ -50,7 +55,7 @@ export class WgslBackend {
 
   /** Frees a model; an unknown key is no error. */
   unload(modelKey: string): void {
-    this.#networks.get(modelKey)?.close();
+    void this.#networks.get(modelKey)?.close();
     this.#networks.delete(modelKey);
   }
 
@@ -59,7 +64,12 @@ export class WgslBackend {
     const network = this.#networks.get(modelKey);
     if (network === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
     const outcome = await network.run(inputs);
-    this.#gpu.throwUncaptured();
+    try {
+      this.#gpu.throwUncaptured();
+    } catch (error) {
+      await network.forgetLatest?.();
+      throw error;
+    }
     return outcome;
   }
 

@@ -6,6 +6,7 @@ import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
 import type { FleetDevice } from "./device-fleet.ts";
 import type { LayoutStore } from "../memory/layout-store.ts";
+import type { Layout } from "../networks/schedule-operators.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
@@ -45,7 +46,7 @@ interface Load {
 export class ModelLoader {
   readonly #residency: Pick<ResidencyManager, "keep" | "read">;
   readonly #logger: Pick<Logger, "warn">;
-  readonly #layouts: Pick<LayoutStore, "find" | "save"> | null;
+  readonly #layouts: Pick<LayoutStore, "find" | "save" | "remove"> | null;
   /** By device and model key. */
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
@@ -58,7 +59,7 @@ export class ModelLoader {
   constructor(
     residency: Pick<ResidencyManager, "keep" | "read">,
     logger: Pick<Logger, "warn">,
-    layouts: Pick<LayoutStore, "find" | "save"> | null = null,
+    layouts: Pick<LayoutStore, "find" | "save" | "remove"> | null = null,
   ) {
     this.#residency = residency;
     this.#logger = logger;
@@ -247,8 +248,17 @@ export class ModelLoader {
     const { fingerprint } = host.device;
     const known = this.#layouts?.find(digest, fingerprint);
     const read = () => this.#read(model, variant);
-    const { loadMs, layout } = await host.loadModel({ modelKey, threads, layout: known, read });
-    if (layout !== undefined && known === undefined) await this.#layouts?.save(digest, fingerprint, layout);
+    const load = (given?: Layout) => host.loadModel({ modelKey, threads, layout: given, read });
+    const { loadMs, layout } = await load(known).catch(async (error: unknown) => {
+      // A newer driver or release may refuse what was measured before.
+      const mayBeLayout =
+        error instanceof ProblemError && ["kernel-invalid", "backend-failed"].includes(error.problem.code);
+      if (known === undefined || !mayBeLayout) throw error;
+      await this.#layouts?.remove(digest, fingerprint);
+      return load();
+    });
+    if (layout !== undefined && this.#layouts?.find(digest, fingerprint) === undefined)
+      await this.#layouts?.save(digest, fingerprint, layout);
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
 }

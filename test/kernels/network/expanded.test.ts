@@ -1,4 +1,5 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { planNetwork } from "../../../src/gpu-runner/networks/plan-network.ts";
 import type { OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from "../../../src/onnx/onnx-model.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import { expectModel, network, node, weights } from "./agreement.ts";
@@ -105,6 +106,35 @@ test("com.microsoft's Attention over its own projections", { timeout: TIMEOUT_MS
     ),
   ),
 );
+
+test("what com.microsoft's attention is not computed with is refused by its name", () => {
+  const plan = (operator: OnnxNode) => () => {
+    const inputs = [...new Set(operator.inputs)].filter((name) => name.length === 1).map((name) => float(name, 5, 8));
+    const tensors = [
+      weights("weights", [8, 24]),
+      weights("bias", [24]),
+      weights("cosines", [5, 4]),
+      weights("sines", [5, 4]),
+      { ...integerTensor("places", [0]), dims: [1] },
+      integerTensor("length", [3]),
+    ];
+    return planNetwork(model([operator], inputs, [float("y", 5, 8)], tensors));
+  };
+  const heads = { num_heads: 2 };
+  expect(plan(microsoft("Attention", ["x", "weights", "bias"], ["y"], heads))).not.toThrow();
+  const attention = microsoft("Attention", ["x", "weights", "bias"], ["y"], { ...heads, do_rotary: 1 });
+  expect(plan(attention)).toThrow("do_rotary");
+  const operands = ["q", "k", "v", "", "", "", "", ""];
+  expect(plan(microsoft("MultiHeadAttention", operands, ["y"], heads))).not.toThrow();
+  const cached = (...more: string[]) => plan(microsoft("MultiHeadAttention", [...operands, ...more], ["y"], heads));
+  expect(cached("length")).toThrow("past_sequence_length");
+  expect(cached("", "length")).toThrow("cache_indirection");
+  const rotary = (attributes: Record<string, number>) =>
+    plan(microsoft("RotaryEmbedding", ["x", "places", "cosines", "sines"], ["y"], attributes, ["scale"]));
+  expect(rotary({ scale: 1 })).not.toThrow();
+  expect(rotary({ scale: 0.5 })).toThrow("scale 0.5");
+  expect(rotary({ is_packed_batching: 1 })).toThrow("is_packed_batching");
+});
 
 test("what optimisers put in the place of sums, normalisations and activations", { timeout: TIMEOUT_MS }, () =>
   expectModel(

@@ -1,4 +1,5 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { planNetwork } from "../../../src/gpu-runner/networks/plan-network.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import { expectModel, network, node, weights } from "./agreement.ts";
 
@@ -84,6 +85,42 @@ test("updates to computed places", { timeout: TIMEOUT_MS }, () =>
     { rows: [1] },
   ),
 );
+
+test("constant updates of the first row leave the others", { timeout: TIMEOUT_MS }, () =>
+  expectModel(
+    network([node("ScatterElements", ["x", "places", "updates"], ["y"], { axis: 1 })], {
+      x: [8],
+      y: [8],
+      tensors: [{ ...integerTensor("places", [5, 0, 2]), dims: [1, 3] }, weights("updates", [1, 3])],
+    }),
+    { rows: [1, 2, 3] },
+  ),
+);
+
+test("lines of a constant go to the rows in their order", { timeout: TIMEOUT_MS }, () =>
+  expectModel(
+    network(
+      [node("ArgMin", ["x"], ["places"], { axis: 1 }), node("GatherElements", ["lines", "places"], ["y"], { axis: 1 })],
+      { x: [6], y: [1], tensors: [weights("lines", [4, 6])] },
+    ),
+    { rows: [1, 2, 4] },
+  ),
+);
+
+test("what pairs rows with the lines of a constant is not planned for any number of rows", () => {
+  const batched = network(
+    [node("ArgMin", ["x"], ["places"], { axis: 1 }), node("GatherND", ["line", "places"], ["y"], { batch_dims: 1 })],
+    { x: [6], y: [], tensors: [weights("line", [1, 6])] },
+  );
+  expect(() => planNetwork(batched)).toThrow("it picks rows");
+  const scattered = network([node("TensorScatter", ["x", "update", "places"], ["y"], { axis: 1 })], {
+    x: [8, 2],
+    y: [8, 2],
+    opset: 24,
+    tensors: [weights("update", [1, 3, 2]), integerTensor("places", [1])],
+  });
+  expect(() => planNetwork(scattered)).toThrow("it picks rows");
+});
 
 test("pictures resized by cubes, without aliases and by a region", { timeout: TIMEOUT_MS }, () =>
   expectModel(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fuseGelu } from "../../../src/gpu-runner/networks/fuse-gelu.ts";
 import { planNetwork } from "../../../src/gpu-runner/networks/plan-network.ts";
 import type { Tiling } from "../../../kernels/network/tiled-operators.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
@@ -135,5 +136,24 @@ describe("Gelu by its definition", { timeout: TIMEOUT_MS }, () => {
       node("Sub", ["g", "e"], ["y"]),
     ];
     await expectModel(network(nodes, { x: [9], y: [9], tensors }));
+  });
+
+  it("stays as it is where an operator is of another domain or a number has more axes", () => {
+    const nodes = [
+      node("Div", ["x", "root"], ["d"]),
+      node("Erf", ["d"], ["e"]),
+      node("Add", ["e", "one"], ["s"]),
+      node("Mul", ["x", "s"], ["m"]),
+      node("Mul", ["m", "half"], ["y"]),
+    ];
+    const form = { x: [9], y: [9], tensors };
+    const isFused = (model: OnnxModel) => fuseGelu(model) !== model;
+    expect(isFused(network(nodes, form))).toBe(true);
+    for (const at of nodes.keys()) {
+      const foreign = nodes.with(at, { ...nodes[at]!, domain: "com.example" });
+      expect(isFused(network(foreign, form))).toBe(false);
+    }
+    const wide = tensors.map((tensor) => ({ ...tensor, dims: [1, 1, 1] }));
+    expect(isFused(network(nodes, { ...form, tensors: wide }))).toBe(false);
   });
 });

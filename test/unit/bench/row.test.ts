@@ -33,6 +33,13 @@ test("a row holds the medians of all rounds, in the order of the contract", () =
   );
 });
 
+test("a failure of ours has its reason in the row, beside the peer's value", () => {
+  const row = createRow(context, time, { reason: "it is full" }, { name: "tfjs-webgpu", values: [9] });
+  expect(row).toMatchObject({ ours: null, peerValue: 9, ratio: null, reason: "ours: it is full" });
+  const neither = createRow(context, time, { reason: "it is full" }, { name: "tfjs-webgpu", reason: "absent" });
+  expect(neither).toMatchObject({ ours: null, peerValue: null, reason: "ours: it is full" });
+});
+
 test("a rate is better when it is higher", () => {
   expect(createRow(context, rate, [30], { name: "fifo", values: [10] })).toMatchObject({ ratio: 3, better: "higher" });
 });

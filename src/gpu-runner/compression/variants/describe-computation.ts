@@ -3,7 +3,7 @@ import { readModel } from "../../../onnx/read-model.ts";
 import type { CompressionResult } from "../../../protocol/jobs/compression.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { optimiseOnCpu } from "../../devices/ort/optimised-graph.ts";
-import { computeInWholeNumbers, roundsActivations } from "../../devices/ort/whole-products.ts";
+import { computeInWholeNumbers, findWholeProducts, roundsByItself } from "../../devices/ort/whole-products.ts";
 import { planNetwork } from "../../networks/plan-network.ts";
 
 type Computation = NonNullable<CompressionResult["computation"]>[number];
@@ -69,14 +69,14 @@ const WIDENED = "weights are widened once, at loading";
 
 function explainCpu(model: OnnxModel): string | null {
   if (holds(model, "float16")) return `${WIDENED}; the provider would cast around each float16 operator`;
-  if (roundsActivations(model)) return SMALL;
+  if (roundsByItself(model) || findWholeProducts(model).length > 0) return SMALL;
   return holds(model, "int8") || holds(model, "int4") ? WIDENED : null;
 }
 
 function explainWebgpu(model: OnnxModel): string | null {
   if (model.nodes.some(({ operator }) => operator === "QuantizeLinear"))
     return "the provider has no integer operator but MatMulNBits, and quantises on the CPU between layers";
-  if (roundsActivations(model)) return SMALL;
+  if (roundsByItself(model) || findWholeProducts(model).length > 0) return SMALL;
   return ["float16", "int8", "int4"].some((dtype) => holds(model, dtype)) ? WIDENED : null;
 }
 

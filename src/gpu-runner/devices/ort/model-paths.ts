@@ -1,5 +1,5 @@
 import { openAsBlob } from "node:fs";
-import { link, mkdtemp, rm } from "node:fs/promises";
+import { link, mkdtemp, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { openBlob, outlineModel, type RandomFile } from "../../../onnx/outline-model.ts";
 import type { OnnxModel } from "../../../onnx/onnx-model.ts";
@@ -16,6 +16,8 @@ export type ModelContent = Uint8Array | ModelPaths;
 
 /** Beginning of the name of a folder with links, beside the files. */
 export const LINK_FOLDER = "linked-";
+/** The same with the id of the process whose it is. */
+const OWN_LINKS = /^linked-(\d+)-/;
 
 /** Bounds of what was surveyed at the edge: a file that is larger or stranger has not come that way. */
 const LIMITS = { reads: 2 ** 16, bytes: 2 ** 26, pieces: 2 ** 20, tensorBytes: 1_024 };
@@ -30,13 +32,30 @@ export async function withModelPath<Value>(
 ): Promise<Value> {
   const names = Object.entries(data);
   if (names.length === 0) return work(own);
-  const folder = await mkdtemp(join(dirname(own), LINK_FOLDER));
+  await removeLinksOfDead(dirname(own));
+  const folder = await mkdtemp(join(dirname(own), `${LINK_FOLDER}${process.pid}-`));
   try {
     const path = join(folder, "model.onnx");
     await Promise.all([link(own, path), ...names.map(([name, file]) => link(file, join(folder, name)))]);
     return await work(path);
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes what processes left that were killed as they loaded a model. */
+async function removeLinksOfDead(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = OWN_LINKS.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

@@ -14,7 +14,7 @@ import {
   unpackStrings,
 } from "../../../protocol/wire/tensor.ts";
 import { type ModelContent, readModelPaths, withModelPath } from "./model-paths.ts";
-import { computeInWholeNumbers } from "./whole-products.ts";
+import { computeInWholeNumbers, roundsByItself } from "./whole-products.ts";
 
 const OPTIONS: InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
@@ -23,12 +23,9 @@ const OPTIONS: InferenceSession.SessionOptions = {
   logSeverityLevel: 3,
 };
 
-const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
-
 /** How a network is optimised as it is loaded. */
 function optionsFor({ nodes }: Pick<OnnxModel, "nodes">): InferenceSession.SessionOptions {
-  const operators = new Set(nodes.map(({ operator }) => operator));
-  const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
+  const storesWeights = nodes.some(({ operator }) => operator === "DequantizeLinear") && !roundsByItself({ nodes });
   return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
 }
 
@@ -45,20 +42,21 @@ export interface SessionFile {
 /**
  * Prepares a file, by its path or content, for a session. Products that a file leaves to the backend are computed in
  * whole numbers. Other integers that are only the storage format of weights become floats once, at loading; by default
- * the runtime optimises for quantised networks, and converts them at every request. A file that cannot be read here
- * stays as it is: the runtime reports its errors.
+ * the runtime optimises for quantised networks, and converts them at every request. A file that cannot be read or
+ * changed here stays as it is: the runtime reports its errors.
  */
 export async function openSessionFile(model: string | Uint8Array, provider: OrtProvider = "cpu"): Promise<SessionFile> {
+  let options = OPTIONS;
   try {
     const file = typeof model === "string" ? await readFile(model) : model;
     const read = readModel(file);
-    const options = optionsFor(read);
+    options = optionsFor(read);
     const changed = withTensorOutputs(file, read);
     if (changed !== file) return { model: changed, options };
     const whole = computeInWholeNumbers(read, provider);
     return { model: whole === read ? model : writeModel(whole), options };
   } catch {
-    return { model, options: OPTIONS };
+    return { model, options };
   }
 }
 

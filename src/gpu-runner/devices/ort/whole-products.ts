@@ -26,8 +26,8 @@ export interface WholeProduct {
   readonly weights: string;
 }
 
-/** The least block that MatMulNBits takes; it must be a power of two. */
-const LEAST_BLOCK = 16;
+/** Blocks that MatMulNBits takes on every provider; they must be powers of two. */
+const [LEAST_BLOCK, LARGEST_BLOCK] = [16, 256];
 /** Block of weights with one scale per output, where the operator needs blocks. */
 const SPLIT_BLOCK = 32;
 
@@ -37,7 +37,7 @@ const SPLIT_BLOCK = 32;
  * for float32. None in a network that quantises its activations itself, since it says how.
  */
 export function findWholeProducts(model: OnnxModel): WholeProduct[] {
-  if (model.nodes.some((node) => ROUNDING.has(node.operator) || hasGraph(node))) return [];
+  if (roundsByItself(model) || model.nodes.some(hasGraph)) return [];
   const widened = new Map(
     model.nodes.flatMap((node) => (isOwn(node, "DequantizeLinear") ? [[node.outputs[0]!, node] as const] : [])),
   );
@@ -59,7 +59,13 @@ const ROUNDING = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
 
 /** Whether a network's answers depend on how a backend rounds activations to whole numbers. */
 export function roundsActivations(model: OnnxModel): boolean {
-  return model.nodes.some(({ operator }) => ROUNDING.has(operator)) || findWholeProducts(model).length > 0;
+  // Whatever another provider rounds, the CPU's does too.
+  return roundsByItself(model) || findWholeProducts(model).some((each) => isComputedWhole(each, "cpu"));
+}
+
+/** Whether a file says itself how activations are quantised. */
+export function roundsByItself({ nodes }: Pick<OnnxModel, "nodes">): boolean {
+  return nodes.some(({ operator }) => ROUNDING.has(operator));
 }
 
 /** A graph inside may read any value around it. */
@@ -96,7 +102,11 @@ function readProduct(
   const scales = floatsOf(scale);
   const blocks = Math.ceil(inputs / blockSize);
   const isBlocked =
-    blockSize >= LEAST_BLOCK && Number.isInteger(Math.log2(blockSize)) && isAlongInputs && tensor.dtype === "int4";
+    blockSize >= LEAST_BLOCK &&
+    blockSize <= LARGEST_BLOCK &&
+    Number.isInteger(Math.log2(blockSize)) &&
+    isAlongInputs &&
+    tensor.dtype === "int4";
   const isByOutput =
     blockSize === 0 &&
     !isAlongInputs &&
@@ -115,7 +125,7 @@ function readProduct(
     blockSize: isBlocked ? blockSize : inputs,
     weightAt: (output, input) => whole[isTransposed ? output * inputs + input : input * outputs + output]!,
     scaleAt: (output, input) => (isBlocked ? scaleInBlock(output, Math.floor(input / blockSize)) : scales[output]!),
-    weights: tensor.name,
+    weights: widen.outputs[0]!,
   };
 }
 

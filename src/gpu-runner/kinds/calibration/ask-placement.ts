@@ -2,7 +2,8 @@ import { DEFAULT_CONFIGURATION } from "../../../protocol/fleet/serving.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { readModel } from "../../../onnx/read-model.ts";
-import { roundsActivations } from "../../devices/ort/whole-products.ts";
+import { readModelPaths } from "../../devices/ort/model-paths.ts";
+import { roundsActivations, roundsByItself } from "../../devices/ort/whole-products.ts";
 import { AGREEMENT, ROUNDED_AGREEMENT } from "../../networks/compare-outputs.ts";
 import type { DeviceHost } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
@@ -66,9 +67,15 @@ export async function findAgreement(
   variant: string,
   residency: WorkloadContext["residency"],
 ): Promise<number> {
-  const file = await residency.read(variants.find(({ name }) => name === variant)!.digest);
+  const { digest, files } = variants.find(({ name }) => name === variant)!;
   try {
-    return roundsActivations(readModel(file)) ? ROUNDED_AGREEMENT : AGREEMENT;
+    const content = await residency.read(digest, files);
+    // Models that are opened by their paths are computed as they are.
+    const rounds =
+      content instanceof Uint8Array
+        ? roundsActivations(readModel(content))
+        : roundsByItself(await readModelPaths(content));
+    return rounds ? ROUNDED_AGREEMENT : AGREEMENT;
   } catch {
     // The backends report what they cannot read.
     return AGREEMENT;

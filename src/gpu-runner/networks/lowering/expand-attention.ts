@@ -148,6 +148,8 @@ export function expandMultiHead(body: Body): void {
   const { node } = body;
   const heads = intOf(node, "num_heads", 1);
   if (body.input(1) === "" || body.input(2) === "") throw unsupported(node, "its operands are packed");
+  if (body.input(8) !== "") throw unsupported(node, "it has a past_sequence_length");
+  if (body.input(9) !== "") throw unsupported(node, "it has a cache_indirection");
   const widths = [0, 1, 2].map((input) => {
     const shape = body.shapeOf(input);
     return shape.length === 4 ? heads * shape[3]! : shape[2]!;
@@ -189,6 +191,7 @@ export function expandProjected(body: Body): void {
   const { node } = body;
   const heads = intOf(node, "num_heads", 1);
   if (body.input(4) !== "" || body.output(1) !== "") throw unsupported(node, "its past is one tensor");
+  if (intOf(node, "do_rotary", 0) !== 0) throw unsupported(node, "it does do_rotary");
   const third = body.shapeOf(1)[1]! / 3;
   const widths = intsOf(node, "qkv_hidden_sizes") ?? [third, third, third];
   const products = body.add("MatMul", [body.input(0), body.input(1)]);
@@ -222,6 +225,8 @@ export function expandProjected(body: Body): void {
 export function expandRotary(body: Body): void {
   const { node } = body;
   const isOwn = node.domain === "";
+  if (intOf(node, "is_packed_batching", 0) !== 0) throw unsupported(node, "it has is_packed_batching");
+  if (floatOf(node, "scale", 1) !== 1) throw unsupported(node, `it has the scale ${floatOf(node, "scale", 1)}`);
   const [cosines, sines, places] = isOwn ? [1, 2, 3] : [2, 3, 1];
   const shape = body.shapeOf(0);
   const isSplit = shape.length === 4;

@@ -102,11 +102,23 @@ export function lowerGather(lowering: Lowering, node: OnnxNode): void {
   emitLookUp(lowering, node, { indices, value, axes, size, apart: strides[axis]! });
 }
 
+/** Axis of a value that grows with the rows; -1 where none does. */
+function rowAxisOf(value: NetworkValue): number {
+  return value.kind === "activation" ? value.rowAxis : -1;
+}
+
+/** Whether a row of one value has its row of the other at the same place; also where neither has rows. */
+export function pairsRows(one: NetworkValue, other: NetworkValue): boolean {
+  const axis = rowAxisOf(one);
+  return axis === rowAxisOf(other) && (axis < 0 || one.shape[axis] === other.shape[axis]);
+}
+
 /** `GatherElements`: an index for each element of the output. */
 export function lowerGatherElements(lowering: Lowering, node: OnnxNode): void {
   const [value, indices] = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
   const axis = along(intOf(node, "axis", 0), value);
-  if (value.kind === "activation" && axis === value.rowAxis) throw unsupported(node, "it picks rows");
+  const isPicked = rowAxisOf(value) < 0 && [-1, axis].includes(rowAxisOf(indices));
+  if (axis === rowAxisOf(value) || !(isPicked || pairsRows(value, indices))) throw unsupported(node, "it picks rows");
   const [strides, own] = [stridesOf(value.shape), stridesOf(indices.shape)];
   const axes = indices.shape.map((size, at) => ({ size, a: own[at]!, b: at === axis ? 0 : strides[at]! }));
   emitLookUp(lowering, node, { indices, value, axes, size: value.shape[axis]!, apart: strides[axis]! });

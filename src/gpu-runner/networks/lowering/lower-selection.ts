@@ -1,6 +1,6 @@
 import { countElements, intOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { emitMap } from "./lower-elementwise.ts";
-import { along, emitLookUp } from "./lower-movement.ts";
+import { along, emitLookUp, pairsRows } from "./lower-movement.ts";
 import { linesOf, softmaxAxes } from "./lower-pool.ts";
 import type { Lowering } from "./lowering.ts";
 import { stridesOf, type WalkedAxis, walkLines, walkOver } from "./network-op.ts";
@@ -135,9 +135,11 @@ export function lowerGatherND(lowering: Lowering, node: OnnxNode): void {
   const batch = intOf(node, "batch_dims", 0);
   const depth = indices.shape.at(-1)!;
   const counted = value.shape.slice(batch, batch + depth);
-  if (value.kind === "activation" && value.rowAxis >= batch && value.rowAxis < batch + depth) {
-    throw unsupported(node, "it picks rows");
-  }
+  const isCounted = value.kind === "activation" && value.rowAxis >= batch && value.rowAxis < batch + depth;
+  const areBatched = [value, indices].some(
+    (each) => each.kind === "activation" && each.rowAxis >= 0 && each.rowAxis < batch,
+  );
+  if (isCounted || (areBatched && !pairsRows(value, indices))) throw unsupported(node, "it picks rows");
   const flat = emitFlatIndices(lowering, node, indices, counted);
   const [strides, own] = [stridesOf(value.shape), stridesOf(flat.shape)];
   const axes = [
@@ -205,7 +207,9 @@ export function lowerScatterElements(lowering: Lowering, node: OnnxNode): void {
   const [indices, updates] = [lowering.activationOf(node, 1), lowering.activationOf(node, 2)];
   const { output, which } = copyData(lowering, node);
   const axis = along(intOf(node, "axis", 0), output);
-  if (axis === output.rowAxis) throw unsupported(node, "it picks rows");
+  // Others lie at the first rows only.
+  const arePaired = [indices, updates].every((each) => pairsRows(each, output));
+  if (axis === output.rowAxis || !arePaired) throw unsupported(node, "it picks rows");
   const [own, strides] = [stridesOf(indices.shape), stridesOf(output.shape)];
   const axes = indices.shape.map((size, at) => ({
     size,
@@ -256,8 +260,9 @@ export function lowerTensorScatter(lowering: Lowering, node: OnnxNode): void {
   const { output } = copyData(lowering, node);
   const axis = along(intOf(node, "axis", -2), output);
   const [rows, length, size] = [updates.shape[0]!, updates.shape[axis]!, output.shape[axis]!];
-  if (axis === output.rowAxis) throw unsupported(node, "it picks rows");
   const starts = node.inputs[2] ? lowering.activationOf(node, 2) : lowering.inArena(scalar(0));
+  const isApart = node.inputs[2] && starts.rowAxis !== (output.rowAxis === 0 ? 0 : -1);
+  if (axis === output.rowAxis || isApart || !pairsRows(updates, output)) throw unsupported(node, "it picks rows");
   const counted: Constant = {
     kind: "constant",
     shape: [length],

@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -41,6 +42,13 @@ it("a model in several files answers as in one, and leaves no links", async () =
   await writeFile(join(folder, "c"), whole);
   const expected = await answer(whole);
   expect(await answer({ own, data: { "w.bin": data } })).toEqual(expected);
+  // A process that was killed as it loaded leaves its links; those of one that lives are in use.
+  const ended = spawnSync(process.execPath, ["--version"]).pid;
+  const inUse = `linked-${process.pid}-abc`;
+  await Promise.all([`linked-${ended}-abc`, inUse].map((name) => mkdir(join(folder, name))));
+  expect(await answer({ own, data: { "w.bin": data } })).toEqual(expected);
+  expect(await readdir(folder)).toEqual(["a", "b", "c", inUse]);
+  await rm(join(folder, inUse), { recursive: true });
   expect(await answer({ own: join(folder, "c"), data: {} })).toEqual(expected);
   await expect(answer({ own, data: { "v.bin": data } })).rejects.toMatchObject({ problem: { code: "invalid-model" } });
   expect(await readdir(folder)).toEqual(["a", "b", "c"]);

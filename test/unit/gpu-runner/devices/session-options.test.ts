@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { quantiseInt4 } from "../../../../src/gpu-runner/compression/quantise-int4.ts";
 import { quantiseWeights } from "../../../../src/gpu-runner/compression/quantise-weights.ts";
 import { openSessionFile, OrtBackend } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
 import { readModel } from "../../../../src/onnx/read-model.ts";
@@ -18,6 +19,16 @@ it("weights that are only stored as whole numbers become floats when they are lo
   for (const file of [own, fileURLToPath(new URL("lenet5-int8.onnx", models))]) {
     expect((await openSessionFile(file)).options).not.toHaveProperty("extra");
   }
+});
+
+it("a file that cannot be written in whole numbers keeps its own, and its options", async () => {
+  const four = writeModel(quantiseInt4(readModel(own), { blockSize: 32 }).model);
+  expect((await openSessionFile(four)).model).not.toBe(four);
+  // A function of its own, field 25 of the file, without content.
+  const withFunction = Uint8Array.of(...four, 0xca, 0x01, 0);
+  const { model, options } = await openSessionFile(withFunction);
+  expect(model).toBe(withFunction);
+  expect(options).toMatchObject({ extra: { session: { disable_quant_qdq: "1" } } });
 });
 
 it("what cannot be read is left to the runtime to refuse", async () => {

@@ -4,7 +4,7 @@ import { quantiseWeights } from "../../../../src/gpu-runner/compression/quantise
 import { describeComputation } from "../../../../src/gpu-runner/compression/variants/describe-computation.ts";
 import { optimiseOnCpu } from "../../../../src/gpu-runner/devices/ort/optimised-graph.ts";
 import { OrtBackend } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
-import { findWholeProducts } from "../../../../src/gpu-runner/devices/ort/whole-products.ts";
+import { findWholeProducts, roundsActivations } from "../../../../src/gpu-runner/devices/ort/whole-products.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../../../src/onnx/onnx-model.ts";
 import { floatsOf, floatTensor } from "../../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
@@ -146,6 +146,49 @@ it("a file that asks for float32, or says how activations are rounded, is left a
   });
   expect(findWholeProducts(withZero(zero.bytes))).toHaveLength(1);
   expect(findWholeProducts(withZero(zero.bytes.with(3, 1)))).toEqual([]);
+});
+
+it("products of the same whole numbers by other scales have weights of their own", async () => {
+  const { model } = quantiseWeights(tokens, "dynamic");
+  const [widen, product] = model.nodes as [OnnxNode, OnnxNode];
+  const scale = model.weights.get(widen.inputs[1]!)!;
+  const twice = floatTensor(
+    "twice",
+    scale.dims,
+    Float32Array.from(floatsOf(scale), (each) => 2 * each),
+  );
+  const both: OnnxModel = {
+    ...model,
+    nodes: [
+      widen,
+      { ...product, outputs: ["once"] },
+      { ...widen, inputs: [widen.inputs[0]!, "twice"], outputs: ["wide"] },
+      { ...product, inputs: ["x", "wide"], outputs: ["double"] },
+      node("Sub", ["double", "once"], "y"),
+    ],
+    weights: new Map([...model.weights, ["twice", twice]]),
+  };
+  const values = draw(TOKENS * INPUTS, 7);
+  expect(largestError(await answer(both, values), await answer(model, values))).toBeLessThan(1e-5);
+});
+
+it("blocks are those that every provider takes", () => {
+  const { model } = quantiseInt4(tokens, { blockSize: 128 });
+  const withBlock = (value: number): OnnxModel => ({
+    ...model,
+    nodes: model.nodes.map((each) =>
+      each.operator === "DequantizeLinear"
+        ? { ...each, attributes: new Map([...each.attributes, ["block_size", { kind: "int", value }]]) }
+        : each,
+    ),
+  });
+  expect([128, 256, 512, 2 ** 26].map((size) => findWholeProducts(withBlock(size)).length)).toEqual([1, 1, 0, 0]);
+});
+
+it("activations are rounded only where a provider computes in whole numbers", () => {
+  expect(roundsActivations(quantiseWeights(tokens, "dynamic").model)).toBe(true);
+  expect(roundsActivations(quantiseInt4(vector, { blockSize: 32 }).model)).toBe(true);
+  expect(roundsActivations(quantiseWeights(vector, "dynamic").model)).toBe(false);
 });
 
 it("each backend's computation of a file is described", async () => {

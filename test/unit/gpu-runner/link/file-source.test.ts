@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createFileSource } from "../../../../src/gpu-runner/link/artifacts.ts";
 import { createRandom } from "../memory/artifacts.ts";
 
@@ -50,6 +50,32 @@ const isWhole = async () => Buffer.compare(await readFile(path), bytes) === 0;
 it("writes a file to its path", async () => {
   await download();
   expect([ranges, await isWhole()]).toEqual([[undefined], true]);
+});
+
+it("writes all of a piece where the disk takes only part of it at a time", async () => {
+  const handle = await open(path, "a+");
+  const prototype = Object.getPrototypeOf(handle) as typeof handle;
+  await handle.close();
+  // The device takes half of what it is asked to write.
+  const spy = vi.spyOn(prototype, "write").mockImplementation((async (piece: Uint8Array) => {
+    await appendFile(path, piece.subarray(0, Math.ceil(piece.byteLength / 2)));
+  }) as never);
+  try {
+    await download();
+  } finally {
+    spy.mockRestore();
+  }
+  expect(await isWhole()).toBe(true);
+});
+
+it("refuses a file that another writer made longer", async () => {
+  answer = (_, response) => {
+    response.writeHead(200, { "content-length": bytes.length });
+    response.write(bytes.subarray(0, 100_000), () => {
+      void appendFile(path, "more").then(() => response.end(bytes.subarray(100_000)));
+    });
+  };
+  await expect(download()).rejects.toThrow("damaged");
 });
 
 it("goes on where a connection broke, and with what an earlier run left", async () => {

@@ -35,10 +35,23 @@ describe("a network's layout", () => {
     await (await open()).save("sha256:1", fingerprint, layout);
     const path = join(dataDir, "layouts.json");
     const text = await readFile(path, "utf8");
-    for (const damaged of [text.slice(0, 40), text.replace("in-registers", "by-magic"), "[]"]) {
+    for (const damaged of [
+      text.slice(0, 40),
+      text.replace("in-registers", "by-magic"),
+      text.replace('version":1', 'version":0'),
+      "[]",
+    ]) {
       await writeFile(path, damaged);
       expect((await open()).find("sha256:1", fingerprint)).toBeUndefined();
     }
+  });
+
+  it("that is removed stays so", async () => {
+    const store = await open();
+    await store.save("sha256:1", fingerprint, layout);
+    await store.remove("sha256:1", fingerprint);
+    expect(store.find("sha256:1", fingerprint)).toBeUndefined();
+    expect((await open()).find("sha256:1", fingerprint)).toBeUndefined();
   });
 
   it("is dropped, the oldest first, where there are too many", async () => {

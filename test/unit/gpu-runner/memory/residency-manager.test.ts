@@ -9,6 +9,7 @@ import type { MemoryBudgets } from "../../../../src/gpu-runner/config.ts";
 import type { ModelPaths } from "../../../../src/gpu-runner/devices/ort/model-paths.ts";
 import { ResidencyManager } from "../../../../src/gpu-runner/memory/residency-manager.ts";
 import { MemoryReport, type TierName } from "../../../../src/protocol/fleet/memory.ts";
+import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import { type Artifact, createCompressible, createRandom, createSource } from "./artifacts.ts";
 
 const SIZE = 10_000;
@@ -99,6 +100,46 @@ describe("a large model", () => {
     expect(await tier("disk")).toMatchObject({ pinnedItems: 2, evictions: 2 });
     const more = [{ name: "model.onnx", digest: digests[9]!, sizeBytes: 2 * SIZE }];
     await expect(open(manager, more)).rejects.toMatchObject({ problem: { code: "out-of-memory" } });
+  });
+});
+
+describe("what arrived of a large file", () => {
+  const [file, other] = digests.slice(0, 2).map((digest) => ({ name: "model.onnx", digest, sizeBytes: SIZE }));
+  const partials = async () => (await readdir(folder)).filter((name) => name.endsWith(".partial"));
+
+  it("stays only while its model is in use", async () => {
+    const store = new DiskStore(folder);
+    const { manager } = await openManager(random, {}, store);
+    for (const { digest } of [file!, other!]) await writeFile(store.partialPathOf(digest), "begun");
+    await manager.keepOnly([], [file!.digest]);
+    expect(await partials()).toEqual([`${file!.digest.replace("sha256:", "")}.partial`]);
+    await manager.keepOnly([]);
+    expect(await partials()).toEqual([]);
+  });
+
+  it("is removed where the edge no longer has it, or the disk does not take it", async () => {
+    class FullStore extends DiskStore {
+      override adopt = async () => null as unknown as number;
+    }
+    const store = new FullStore(folder);
+    await writeFile(store.partialPathOf(other!.digest), "begun");
+    const gone = new ProblemError("not-found", "It is gone.");
+    const manager = await ResidencyManager.open({
+      budgets,
+      store,
+      source: async () => new Uint8Array(),
+      fileSource: async ({ digest }, path) => {
+        await writeFile(path, "all");
+        if (digest === other!.digest) throw gone;
+      },
+      devices: [],
+      logger: pino({ level: "silent" }),
+    });
+    opened.push(manager);
+    await expect(manager.read("sha256:list", [other!])).rejects.toThrow("gone");
+    expect(await partials()).toEqual([]);
+    await expect(manager.read("sha256:list", [file!])).rejects.toMatchObject({ problem: { code: "out-of-memory" } });
+    expect(await partials()).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@ import { explainFailure } from "../../../../src/gpu-runner/serving/serve-request
 import type { InferenceServer } from "../../../../src/gpu-runner/serving/queue/inference-server.ts";
 import { modelKeyOf } from "../../../../src/gpu-runner/serving/queue/model-key.ts";
 import { ModelLoader } from "../../../../src/gpu-runner/serving/model-loader.ts";
+import type { Layout } from "../../../../src/gpu-runner/networks/schedule-operators.ts";
 import { createId } from "../../../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../../../src/protocol/link.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
@@ -281,31 +282,51 @@ describe("a request that fails", () => {
 });
 
 describe("a layout of our kernels", () => {
-  it("is kept once measured, and given to every later load", async () => {
-    const layout = { lanes: 4, spreadFrom: 0, tiling: "in-registers" } as const;
-    const stored = new Map<string, typeof layout>();
+  const layout = { lanes: 4, spreadFrom: 0, tiling: "in-registers" } as const;
+
+  /** A loader that begins anew; `opens` says whether a stored layout still does. */
+  function scriptLayouts(opens: boolean) {
+    const stored = new Map<string, Layout>();
     const given: unknown[] = [];
     const host = {
       device: { key: "gpu0", fingerprint: {} },
       loadModel: async (input: { layout?: unknown }) => {
         given.push(input.layout);
+        if (input.layout !== undefined && !opens) throw new ProblemError("kernel-invalid", "It does not compile.");
         return { loadMs: 1, layout };
       },
       infer: async () => ({ tensors: [], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
     } as unknown as DeviceHost;
     const layouts = {
       find: (digest: string) => stored.get(digest),
-      save: async (digest: string) => void stored.set(digest, layout),
+      save: async (digest: string, _: unknown, found: Layout) => void stored.set(digest, found),
+      remove: async (digest: string) => void stored.delete(digest),
     };
-    for (let start = 0; start < 2; start++) {
+    const start = () => {
       const models = new ModelLoader(
         { keep: () => {}, read: async () => new Uint8Array() },
         { warn: () => {} },
         layouts,
       );
-      await models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
-    }
+      return models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
+    };
+    return { stored, given, start };
+  }
+
+  it("is kept once measured, and given to every later load", async () => {
+    const { stored, given, start } = scriptLayouts(true);
+    await start();
+    await start();
     expect(given).toEqual([undefined, layout]);
     expect([...stored.keys()]).toEqual(["sha256:0"]);
+  });
+
+  it("that no longer opens is replaced by one that is measured anew", async () => {
+    const { stored, given, start } = scriptLayouts(false);
+    const old = { ...layout, lanes: 8 };
+    stored.set("sha256:0", old);
+    await start();
+    expect(given).toEqual([old, undefined]);
+    expect(stored.get("sha256:0")).toEqual(layout);
   });
 });

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ModelLoader } from "../../../../../src/gpu-runner/serving/model-loader.ts";
 import { runCalibration } from "../../../../../src/gpu-runner/kinds/calibration/run-calibration.ts";
@@ -8,6 +11,7 @@ import type { PlacedModel } from "../../../../../src/protocol/link.ts";
 import { createSeededInputs } from "../../../../../src/protocol/models/model-inputs.ts";
 import { ProblemError } from "../../../../../src/protocol/wire/problem.ts";
 import type { Tensor } from "../../../../../src/protocol/wire/tensor.ts";
+import { writeExternalModel } from "../../../../edge/stack/external-model.ts";
 import { capabilities } from "../../../../edge/stack/samples.ts";
 
 const float = (name: string) => ({ name, dtype: "float32" as const, shape: [-1, 2] });
@@ -250,5 +254,44 @@ describe("a network with free sizes beyond its rows", () => {
     });
     await expect(calibrate({ models: { tryApart }, inputs: [picture] })).rejects.toThrow("It is full.");
     expect(tryApart).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("a model in several files", () => {
+  it("is calibrated by their paths, within the tolerance of how it rounds", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-calibration-"));
+    try {
+      const [own, data] = [join(folder, "own"), join(folder, "data")];
+      const files = ["model.onnx", "w.bin"].map((name) => ({ name, digest: `sha256:${name}`, sizeBytes: 16 }));
+      await writeFile(data, new Uint8Array(16));
+      const agreesFor = async (operators: readonly string[]) => {
+        const nodes = operators.map((operator) => ({
+          name: "",
+          domain: "",
+          operator,
+          attributes: new Map(),
+          ...(operator === "MatMul"
+            ? { inputs: ["x", "w"], outputs: ["y"] }
+            : { inputs: ["x"], outputs: ["q", "s", "z"] }),
+        }));
+        const external = { location: "w.bin", length: "16" };
+        await writeFile(own, writeExternalModel([{ name: "w", dims: [2, 2], external }], nodes));
+        const context = scriptContext({ gpu: { wgsl: (value) => value * 1.02 } });
+        const read = async (digest: string, wanted?: readonly object[]) => {
+          if (wanted !== files) throw new ProblemError("backend-failed", `The edge has no artifact ${digest}.`);
+          return { own, data: { "w.bin": data } };
+        };
+        const { result } = await runCalibration(spec, {
+          ...context,
+          residency: { read },
+          model: { ...model, variants: [{ ...model.variants[0]!, files }] },
+        } as unknown as WorkloadContext);
+        return CalibrationResult.parse(result).placements.map(({ agrees }) => agrees);
+      };
+      expect(await agreesFor(["MatMul"])).toEqual([true, false]);
+      expect(await agreesFor(["MatMul", "DynamicQuantizeLinear"])).toEqual([true, true]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
