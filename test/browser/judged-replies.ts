@@ -298,7 +298,8 @@ export async function answerJudged(to: Page): Promise<void> {
 }
 
 function lookOf(route: Route): PlotLook {
-  return PlotLook.parse(Object.fromEntries(new URL(route.request().url()).searchParams));
+  const { searchParams } = new URL(route.request().url());
+  return PlotLook.parse({ theme: searchParams.get("theme"), width: searchParams.get("width") });
 }
 
 function plotOf(result: JobResult, look: PlotLook): string {
