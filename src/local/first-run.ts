@@ -20,7 +20,7 @@ const RUNNER_TIMEOUT_MS = 120_000;
 const HISTORY_TIMEOUT_MS = 10_000;
 /** Budgets to try: a busy machine may need more than the first. The summary names the one that was met. */
 const BUDGETS_MS = [100, 400, 1_600];
-const TOO_SMALL: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable"]);
+const TOO_SMALL: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable", "overloaded"]);
 const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;
 
 /** Shows how far the run is: a step, and within it `done` of `total`. */
