@@ -7,11 +7,12 @@ import { Command } from "commander";
 import { installPython, type PythonProgram, startPython } from "../../bench/python-program.ts";
 import { openDirectChannel } from "../../src/client/direct-channel.ts";
 import { inferFrame } from "../../src/client/infer.ts";
-import { uploadModel } from "../../src/client/upload-model.ts";
+import { sendModel } from "../../src/cli/models/send-model.ts";
 import { ensureBuilt } from "../../src/local/build.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";
 import type { ModelVersion, TensorSpec } from "../../src/protocol/models/model.ts";
+import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import { ProblemError } from "../../src/protocol/wire/problem.ts";
 import { type Tensor, typedView, unpackStrings } from "../../src/protocol/wire/tensor.ts";
 import { type LocalStack, startLocalStack, waitFor } from "../e2e/local-stack.ts";
@@ -99,7 +100,7 @@ async function tryFile(stack: LocalStack, peer: PythonProgram, { path, name, rep
   const content = new Uint8Array(await readFile(path));
   const row: Row = { sizeBytes: content.length };
   try {
-    const { version } = await upload(stack, name, content);
+    const { version } = await upload(stack, name, path, content);
     row["backends"] = version.backends.filter(({ reason }) => reason === null).map(({ backend }) => backend);
     row["stoppedBy"] = Object.fromEntries(
       version.backends.flatMap(({ backend, reason }) => (reason === null ? [] : [[backend, reason]])),
@@ -123,14 +124,15 @@ async function tryFile(stack: LocalStack, peer: PythonProgram, { path, name, rep
   }
 }
 
-/** Uploads the file, with numbers for inputs that need special ones. */
-async function upload({ client }: LocalStack, name: string, content: Uint8Array<ArrayBuffer>) {
+/** Uploads the file as the command line does, with numbers for inputs that need special ones. */
+async function upload({ client }: LocalStack, name: string, path: string, content: Uint8Array<ArrayBuffer>) {
   const rawBody = { mediaType: "application/octet-stream", content };
-  const { inputs } = await client.call(endpoints.checkModel, { rawBody });
+  const isSmall = content.length <= LIMITS.modelBytes;
+  const { inputs } = isSmall ? await client.call(endpoints.checkModel, { rawBody }) : { inputs: [] };
   const needed = inputs.filter((spec: TensorSpec) => Object.hasOwn(VALUES, spec.name));
-  if (needed.length === 0) return uploadModel(client, name, content);
   const values = Object.fromEntries(needed.map((spec) => [spec.name, VALUES[spec.name]]));
-  return client.call(endpoints.uploadModel, { query: { name, values }, rawBody });
+  const query = needed.length === 0 ? { name } : { name, values };
+  return sendModel(path, client, query, { show: () => {}, clear: () => {} });
 }
 
 /** The version with the sizes that its calibration found. Throws the calibration's problem where it failed. */
