@@ -1,5 +1,5 @@
-// Ends of heavy operators, which the catalogue's tiled products compute in dispatches of their own. They read the same
-// table as network.wgsl, of which the first operator counts.
+// Ends of heavy operators, which the catalogue's tiled products compute in dispatches of their own. They read the first
+// operator of the table that network.wgsl reads.
 //
 // The files before have the kinds and functions of a network; those behind, the tiling.
 

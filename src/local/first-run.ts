@@ -20,7 +20,7 @@ const RUNNER_TIMEOUT_MS = 120_000;
 const HISTORY_TIMEOUT_MS = 10_000;
 /** Budgets to try: a busy machine may need more than the first. The summary names the one that was met. */
 const BUDGETS_MS = [100, 400, 1_600];
-const TOO_SMALL: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable", "overloaded"]);
+const OUT_OF_TIME: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable", "overloaded"]);
 const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;
 
 /** Shows how far the run is: a step, and within it `done` of `total`. */
@@ -150,7 +150,7 @@ async function inferInBudget(
   try {
     return await client.call(endpoints.infer, { body: { model: "lenet5", budgetMs, inputs } });
   } catch (error) {
-    if (larger.length === 0 || !TOO_SMALL.has(toProblem(error).code)) throw error;
+    if (larger.length === 0 || !OUT_OF_TIME.has(toProblem(error).code)) throw error;
     return inferInBudget(client, inputs, larger);
   }
 }

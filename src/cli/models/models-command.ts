@@ -102,7 +102,7 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
   if (!Name.safeParse(name).success) {
     throw new ProblemError("invalid-request", `${name} is no name of a model: give one by --name.`);
   }
-  // Of files that are not there nothing is sent.
+  // A missing file is reported before anything is sent.
   const path = resolve(shell.folder, file);
   await access(path, constants.R_OK);
   const data = options.data === undefined ? null : await readBytes(options.data, shell);

@@ -47,7 +47,7 @@ async function listDataFiles(path: string, content: Blob): Promise<string[]> {
     return [...(await outlineModel({ model: openBlob(content), data: { get } }, OUTLINE_LIMITS)).dataFiles];
   } catch (error) {
     if (!(error instanceof UnreadableModel)) throw error;
-    // The edge says best what is wrong with a file that it gets as a whole.
+    // The edge reads a small file as a whole, and reports all that is wrong with it.
     if (opened.size === 0 && content.size <= LIMITS.modelBytes) return [];
     throw new ProblemError("invalid-model", `${path}: ${error.message}.`);
   }

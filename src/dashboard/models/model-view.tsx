@@ -1,5 +1,6 @@
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
+import { FILE_MEDIA_TYPE } from "../../protocol/models/upload.ts";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { Model } from "../../protocol/models/model.ts";
 import { EmptyState, Panel, Refusal } from "../ui/panels.tsx";
@@ -21,7 +22,7 @@ const PREDICTION_STEP = "5m";
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
 /** A key does not know its own scopes: a check of nothing shows whether it may upload, before a form is filled in. */
-const NO_FILE = { mediaType: "application/octet-stream", content: "" } as const;
+const NO_FILE = { mediaType: FILE_MEDIA_TYPE, content: "" } as const;
 
 /** The view of models: the latest of them, and what one is made of, has as variants and takes where. */
 export function ModelView(props: ViewProps) {

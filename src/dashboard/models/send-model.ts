@@ -25,7 +25,7 @@ export interface ModelToSend {
 export interface SendingStep {
   readonly doing: "Reading" | "Sending";
   readonly name: string;
-  /** Null where one request sends it, of which a browser reports nothing. */
+  /** Null while one request sends the whole file: browsers report no progress of a request. */
   readonly doneBytes: number | null;
   readonly totalBytes: number;
 }

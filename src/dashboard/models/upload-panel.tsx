@@ -34,12 +34,12 @@ const FIELDS: readonly FormField[] = [
 
 interface UploadPanelProps {
   readonly client: Client;
-  /** Hears the name of a model that has a further version. */
+  /** Called with the name of the model that has a new version. */
   readonly onStored: (model: string) => void;
   readonly onClose: () => void;
 }
 
-/** Uploads a model, of whatever size, and says what can serve it. */
+/** Uploads a model of any size, and shows which backends can serve it. */
 export function UploadPanel({ client, onStored, onClose }: UploadPanelProps) {
   const [step, setStep] = useState<SendingStep | null>(null);
   const [stored, setStored] = useState<{ readonly name: string; readonly version: ModelVersion } | null>(null);

@@ -25,7 +25,7 @@ export async function findModelFiles(env: ProjectEnv, { model, data }: ModelFile
     const sizeBytes = sizes.get(digest);
     if (sizeBytes === undefined) {
       const pointer = index === 0 ? "#/model" : `#/data/${toPointerPart(name)}`;
-      errors.push({ pointer, message: "is no file that was uploaded as a whole: send it by /v1/uploads first" });
+      errors.push({ pointer, message: "has not been uploaded: send it by /v1/uploads first" });
     }
     return { name, digest, sizeBytes: sizeBytes ?? 0 };
   });
@@ -52,7 +52,10 @@ export async function outlineFiles(bucket: R2Bucket, files: readonly ModelFile[]
   const unused = others.filter(([name]) => !outline.dataFiles.has(name));
   if (unused.length === 0) return outline.bytes;
   throw unusable(
-    unused.map(([name]) => ({ pointer: `#/data/${toPointerPart(name)}`, message: "is a file without weights of it" })),
+    unused.map(([name]) => ({
+      pointer: `#/data/${toPointerPart(name)}`,
+      message: "is a file without weights of it",
+    })),
   );
 }
 

@@ -26,7 +26,7 @@ const TILINGS: readonly Tiling[] = ["in-registers", "in-workgroup-memory"];
 /** Workgroup memory and barriers never pay where one core is a whole workgroup. */
 const SOFTWARE_TILINGS: readonly Tiling[] = ["in-registers"];
 const RUNS = 4;
-/** Time for the runs of a candidate, of which the fastest counts: other work on the machine delays single ones. */
+/** Time for the runs of a candidate. The fastest counts, since other work on the machine delays single ones. */
 const RUNS_MS = 1_000;
 /** From here on a run is long, so that tiles may gain most. */
 const LONG_MS = 100;

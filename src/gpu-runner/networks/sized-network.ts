@@ -161,7 +161,7 @@ function planOrNull(model: OnnxModel): NetworkPlan | null {
   }
 }
 
-/** The network at the sizes of its inputs, some of which become constants; the first axes stay free for any rows. */
+/** The network at the sizes of its inputs. `settled` ones become constants; with `keepsRows` the first axes stay free. */
 function settle(
   model: OnnxModel,
   tensors: readonly Tensor[],

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
 import { Diagnosis } from "./health.ts";
-import { Digest } from "../wire/digest.ts";
-import { idSchema } from "../wire/id.ts";
+import { Digest, idSchema } from "../wire/id.ts";
 import { RegistrationToken, TokenInput } from "../service/key.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { RunnerMemory } from "./memory.ts";

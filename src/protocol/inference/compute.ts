@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { DeviceKey } from "../fleet/hardware.ts";
-import { Digest } from "../wire/digest.ts";
-import { idSchema } from "../wire/id.ts";
+import { Digest, idSchema } from "../wire/id.ts";
 import { LatencySplit, ServiceTimes } from "./inference.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Labels, Name } from "../wire/page.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
-import { Digest } from "../wire/digest.ts";
-import { idSchema } from "../wire/id.ts";
+import { Digest, idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 
 /** Files that a job may leave beside its result, by what is in them. */

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "../wire/distribution.ts";
-import { Digest } from "../wire/digest.ts";
 import { Environment, targetFields } from "./job-fields.ts";
 import { faultFields } from "../wire/fault.ts";
 import { Fingerprint, fingerprintText } from "../fleet/hardware.ts";
-import { createContentId, idSchema } from "../wire/id.ts";
+import { Digest, createContentId, idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, PageQuery, pageOf } from "../wire/page.ts";
 import { DType } from "../wire/tensor.ts";

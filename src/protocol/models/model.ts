@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { Digest } from "../wire/digest.ts";
 import { Distribution } from "../wire/distribution.ts";
 import { Backend } from "../fleet/hardware.ts";
-import { idSchema } from "../wire/id.ts";
+import { Digest, idSchema } from "../wire/id.ts";
 import { MeasuredFidelity, Recipe } from "./variant.ts";
 import { ModelFile } from "./upload.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
-import { Digest } from "../wire/digest.ts";
+import { Digest } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 
 /** Of a model's file, and of a part of one. */

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { PolicyNetwork } from "../models/policy-network.ts";
-import { Digest } from "../wire/digest.ts";
-import { idSchema } from "../wire/id.ts";
+import { Digest, idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
 import { parseJson } from "../wire/parse-json.ts";

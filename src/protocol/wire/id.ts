@@ -71,3 +71,6 @@ export function idSchema(kind: IdKind) {
     .regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-9a-z]{26}$`), `must be an id like ${ID_PREFIXES[kind]}_…`)
     .meta({ description: `Id of a ${words}` });
 }
+
+/** A SHA-256 of bytes, which names them. */
+export const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits");

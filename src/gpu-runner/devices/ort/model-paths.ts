@@ -5,7 +5,7 @@ import { openBlob, outlineModel, type RandomFile } from "../../../onnx/outline-m
 import type { OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readOutline } from "../../../onnx/read-model.ts";
 
-/** Paths of a large model's files, by the names that these know each other by. */
+/** Paths of a large model's files; `data` is keyed by the names that the model has for them. */
 export interface ModelPaths {
   readonly own: string;
   readonly data: Readonly<Record<string, string>>;
@@ -16,10 +16,10 @@ export type ModelContent = Uint8Array | ModelPaths;
 
 /** Beginning of the name of a folder with links, beside the files. */
 export const LINK_FOLDER = "linked-";
-/** The same with the id of the process whose it is. */
+/** The same with the id of the process that made it. */
 const OWN_LINKS = /^linked-(\d+)-/;
 
-/** Bounds of what was surveyed at the edge: a file that is larger or stranger has not come that way. */
+/** Above the limits of the edge, which has surveyed the files: only a damaged file exceeds them. */
 const LIMITS = { reads: 2 ** 16, bytes: 2 ** 26, pieces: 2 ** 20, tensorBytes: 1_024 };
 
 /**
