@@ -2,7 +2,7 @@ import { countElements, floatOf, intOf, type OnnxNode, textOf } from "../../../o
 import { lowerView } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
 import { broadcastStrides, type OpNumbers, stridesOf, walkOver } from "./network-op.ts";
-import { type Activation, type Constant, type NetworkValue, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, type NetworkValue, unsupported, scalar } from "./network-value.ts";
 
 /**
  * Functions of two elements in kernels/network/map.wgsl and seldom.wgsl, and the same with swapped operands; null where
@@ -240,7 +240,6 @@ export function lowerCast(lowering: Lowering, node: OnnxNode): void {
 
 function castToSmall(lowering: Lowering, node: OnnxNode, { first, count }: (typeof SMALL)[string]): void {
   const value = lowering.activationOf(node, 0);
-  const scalar = (number: number): Constant => ({ kind: "constant", shape: [], floats: Float32Array.of(number) });
   const copy = (): Activation => ({ ...value, region: { words: countElements(value.shape) }, offset: 0 });
   const [whole, shifted, kept] = [copy(), copy(), copy()];
   emitMap(lowering, node, value, { which: 0, activation: TRUNCATE }, undefined, whole);

@@ -3,7 +3,7 @@ import { emitMap, emitScaled } from "./lower-elementwise.ts";
 import { along } from "./lower-movement.ts";
 import { linesOf } from "./lower-pool.ts";
 import type { Lowering } from "./lowering.ts";
-import { type Activation, type NetworkValue, unsupported } from "./network-value.ts";
+import { type Activation, type NetworkValue, unsupported, scalar } from "./network-value.ts";
 
 /** Kinds of kernels/network/normalise.wgsl. */
 const WHICH = { variance: 0, meanSquare: 1, length1: 2, length2: 3, deviation: 4 } as const;
@@ -50,7 +50,6 @@ function emitStatistics(lowering: Lowering, node: OnnxNode, input: Activation, a
   const squares = place();
   const reduced = { kind: "reduceSeldom", numbers: { ...lines, which: 10 }, input: apart, work } as const;
   lowering.emit(named(" squares"), reduced, squares);
-  const scalar = (value: number): NetworkValue => ({ kind: "constant", shape: [], floats: Float32Array.of(value) });
   const [variance, result] = [place(), place()];
   emitMap(lowering, named(" variance"), squares, { which: 3 }, scalar(shape.length === 0 ? 1 : words / work), variance);
   const deviation = place();

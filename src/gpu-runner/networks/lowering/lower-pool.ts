@@ -3,7 +3,7 @@ import { type Window, windowsOf } from "../../../onnx/shape-rule.ts";
 import { pictures, STILL } from "./lower-convolution.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
-import { type Activation, unsupported } from "./network-value.ts";
+import { type Activation, unsupported, scalar } from "./network-value.ts";
 import { type OpNumbers, stridesOf, type WalkedAxis, writeWalk } from "./network-op.ts";
 
 /** Reductions in kernels/network/reduce.wgsl. */
@@ -45,8 +45,6 @@ const ADD = 1;
 const MULTIPLY = 3;
 const POWER = 5;
 const SQUARE = 8;
-
-const scalar = (value: number) => ({ kind: "constant", shape: [], floats: Float32Array.of(value) }) as const;
 
 /** `MaxPool` and `AveragePool`. */
 export function lowerPool(lowering: Lowering, node: OnnxNode): void {

@@ -4,7 +4,7 @@ import { emitMap } from "./lower-elementwise.ts";
 import { emitWalk } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
 import { broadcastStrides, stridesOf, walkOver, type WalkedAxis, writeWalk } from "./network-op.ts";
-import { type Activation, unsupported } from "./network-value.ts";
+import { type Activation, unsupported, scalar } from "./network-value.ts";
 
 /** `MatMul` of two activations; axes before the last two are matrices, those of one element being repeated. */
 export function emitMatMul(lowering: Lowering, node: OnnxNode): void {
@@ -48,7 +48,6 @@ export function emitGemm(lowering: Lowering, node: OnnxNode): void {
     { size: depth, a: turnsOne ? rows : 1, b: turnsOther ? 1 : columns, out: 0 },
   ]);
   const product = { ...output };
-  const scalar = (value: number) => ({ kind: "constant", shape: [], floats: Float32Array.of(value) }) as const;
   const [alpha, beta] = [floatOf(node, "alpha", 1), floatOf(node, "beta", 1)];
   if (alpha !== 1) emitMap(lowering, node, product, { which: 3 }, scalar(alpha), output);
   if (!node.inputs[2]) return;
@@ -114,8 +113,7 @@ export function lowerEinsum(lowering: Lowering, node: OnnxNode): void {
   }
   const { terms, output: wanted } = read;
   const one: Activation = operands[0]!;
-  const scalar = { kind: "constant", shape: [], floats: Float32Array.of(1) } as const;
-  const other: Activation = operands[1] ?? lowering.inArena(scalar);
+  const other: Activation = operands[1] ?? lowering.inArena(scalar(1));
   const letters = lettersOf(terms, operands);
   const output = lowering.reserve(node);
   for (const [index, operand] of operands.entries()) {

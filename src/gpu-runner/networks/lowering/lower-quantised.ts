@@ -1,7 +1,7 @@
 import { countElements, intOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
-import { type Activation, type Constant, type Grid, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, type Grid, unsupported, scalar } from "./network-value.ts";
 
 /** Functions of kernels/network/map.wgsl and seldom.wgsl. */
 const ADD = 1;
@@ -66,7 +66,6 @@ function dequantiseWhole(lowering: Lowering, node: OnnxNode, value: Activation):
 
 /** Whole numbers of an activation that is kept on its grid. */
 export function emitLevels(lowering: Lowering, node: OnnxNode, value: Activation, { step, zero }: Grid): Activation {
-  const scalar = (number: number): Constant => ({ kind: "constant", shape: [], floats: Float32Array.of(number) });
   const { grid: _, ...plain } = value;
   const levels = (): Activation => ({ ...plain, region: { words: countElements(value.shape) }, offset: 0 });
   const [scaled, shifted] = [levels(), levels()];

@@ -3,7 +3,7 @@ import { emitMap } from "./lower-elementwise.ts";
 import { emitPlaces, emitWalk } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
 import { stridesOf } from "./network-op.ts";
-import { type Activation, type Constant, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, unsupported, scalar } from "./network-value.ts";
 
 /** Functions of kernels/network/map.wgsl and seldom.wgsl. */
 const ADD = 1;
@@ -67,11 +67,7 @@ function emitOutside(
   const last = value.shape[axis]! - 1;
   const outside = from.map((place) => Number(place < 0 || place > last));
   if (!outside.includes(1)) return;
-  const filler: Constant = {
-    kind: "constant",
-    shape: [],
-    floats: Float32Array.of(floatOf(node, "extrapolation_value", 0)),
-  };
+  const filler = scalar(floatOf(node, "extrapolation_value", 0));
   const shape = output.shape.map((_, at) => (at === axis ? outside.length : 1));
   const mask: Constant = { kind: "constant", shape, floats: Float32Array.from(outside) };
   emitMap(lowering, node, lowering.inArena(filler), { which: COPY_WHERE }, mask, output);

@@ -4,7 +4,7 @@ import { along, emitLookUp, pairsRows } from "./lower-movement.ts";
 import { linesOf, softmaxAxes } from "./lower-pool.ts";
 import type { Lowering } from "./lowering.ts";
 import { stridesOf, type WalkedAxis, walkLines, walkOver } from "./network-op.ts";
-import { type Activation, type Constant, type NetworkValue, unsupported } from "./network-value.ts";
+import { type Activation, type Constant, type NetworkValue, unsupported, scalar } from "./network-value.ts";
 
 /** Functions of kernels/network/map.wgsl and seldom.wgsl. */
 const COPY = 0;
@@ -18,8 +18,6 @@ const COPY_WHERE = 29;
 const PLACE_OF_LARGEST = 12;
 /** How kernels/network/seldom.wgsl scatters. */
 const UPDATES: Readonly<Record<string, number>> = { none: 0, add: 1, mul: 2, max: 3, min: 4 };
-
-const scalar = (value: number): Constant => ({ kind: "constant", shape: [], floats: Float32Array.of(value) });
 
 /** Value of a shape that no node names. */
 function apart(like: Activation, shape: readonly number[]): Activation {

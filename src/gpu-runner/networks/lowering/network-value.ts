@@ -77,3 +77,8 @@ export function unsupported(node: Pick<OnnxNode, "name" | "operator">, reason: s
   const named = node.name === "" ? node.operator : `${node.operator} (${node.name})`;
   return new ProblemError("invalid-model", `The wgsl backend does not run ${named}: ${reason}.`);
 }
+
+/** A number of the plan's own, without axes. */
+export function scalar(value: number): Constant {
+  return { kind: "constant", shape: [], floats: Float32Array.of(value) };
+}
