@@ -282,6 +282,12 @@ describe("a runner that stops answering", () => {
     const refused = problemOf(await at(north));
     expect(refused).toMatchObject({ code: "runner-offline", retryAfterMs: 1_000 });
     await answerProbes(north);
+    // The next silence is probed at once, although the last probe was a moment ago.
+    const again = at(north, { budgetMs: 300 });
+    await north.scripted.nextInfer();
+    expect(problemOf(await again).code).toBe("budget-exceeded");
+    await answerNext(north);
+    await isReady(north);
     const back = at(north);
     await answerNext(north);
     expect((await back).status).toBe(200);
