@@ -1,6 +1,7 @@
 import { calibratedLatencyMs } from "../../src/edge/inference/predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../../src/edge/inference/choose-placement.ts";
 import { predictIdleMs } from "../../src/edge/inference/predict/predict-latency.ts";
+import { PROBE_MS } from "../../src/edge/inference/predict/device-watch.ts";
 import { type Attempt, PlacementWatch } from "../../src/edge/inference/predict/placement-watch.ts";
 import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
 import { createId } from "../../src/protocol/wire/id.ts";
@@ -51,7 +52,6 @@ const SNAPSHOT_MS = 1_000;
 /** Duration of a database read, besides its rows. */
 const READ_MS = 20;
 const RECORD_MS = 1_000;
-const PROBE_MS = 1_000;
 const SLOW_PROBE_MS = 50;
 const SLOW_PROBE_SERVICES = 10;
 
@@ -132,7 +132,7 @@ export class SimIsolate {
         usualSpentMs,
         outlook: (placement) => {
           const outlook = this.#watch.outlook(placement, 1, confidence, nowMs);
-          if (outlook.isSilent) silent.push(placement);
+          if (outlook.silentMs > 0) silent.push(placement);
           return outlook;
         },
         calibratedMs: (placement) => calibratedLatencyMs(placement, 1, confidence),
@@ -205,7 +205,8 @@ export class SimIsolate {
     const { nowMs } = this.#parts.clock;
     const outlook = this.#watch.outlook(placement, 1, 0.5, nowMs);
     const slowMs = Math.max(SLOW_PROBE_MS, SLOW_PROBE_SERVICES * outlook.medianServiceMs);
-    if (!this.#watch.takeProbe(placement, reason === "slow" ? slowMs : PROBE_MS, nowMs)) return;
+    const isSoon = reason === "slow" || (reason === "silent" && this.#watch.wasHeardSinceProbe(placement));
+    if (!this.#watch.takeProbe(placement, isSoon ? slowMs : PROBE_MS, nowMs)) return;
     void this.#ask(createId("request", nowMs), { placement, outlook }, 0.5, nowMs + PROBE_MS, true);
   }
 

@@ -139,6 +139,11 @@ export async function answerSvg(c: Context<AppEnv>, svg: string): Promise<Respon
   return new Response(svg, { headers: { ...headers, "content-type": "image/svg+xml; charset=utf-8" } });
 }
 
+/** A text without content, where clients expect no 204. */
+export function answerNothing(): Response {
+  return new Response("", { headers: { "content-type": "text/plain" } });
+}
+
 /** A response of another Worker or object with headers that middleware may add to. */
 export function mutable(response: Response): Response {
   return new Response(response.body, response);

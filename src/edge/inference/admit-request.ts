@@ -84,7 +84,7 @@ export async function admitRequest(
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
     const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
-    if (outlook.isSilent) silent.push(placement);
+    if (outlook.silentMs > 0) silent.push(placement);
     if (isDirect) return withoutWay(outlook);
     if (placement.backend !== "edge-wasm" || isLoaded(version, placement.variant)) return outlook;
     unloaded.push(placement);

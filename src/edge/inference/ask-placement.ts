@@ -13,6 +13,7 @@ import { type Env, runnerLink } from "../config.ts";
 import type { LinkOutcome } from "../link/link-rpc.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Candidate } from "./choose-placement.ts";
+import { PROBE_MS } from "./predict/device-watch.ts";
 import { type Attempt, placementWatch } from "./predict/placement-watch.ts";
 import type { ProjectCall, Version } from "./snapshot.ts";
 import { computeRows, loadNetwork } from "./wasm/edge-networks.ts";
@@ -152,9 +153,7 @@ async function compute(env: Env, version: Version, { candidate, tensors, rows }:
 /** The fault that keeps the weights from this isolate does not affect a runner. */
 const NOT_LOADED = createProblem("no-placement", "The edge could not load the model.", { retryAfterMs: 1_000 });
 
-/** Deadline of a probe, and interval of probes of a device that is silent or cold. */
-const PROBE_MS = 1_000;
-/** Interval of probes of a slow device: they may take a tenth of its time. */
+/** Interval of probes of a device that answers: they may take a tenth of its time. That of any other is `PROBE_MS`. */
 const SLOW_PROBE_MS = 50;
 const SLOW_PROBE_SERVICES = 10;
 const CONFIDENCE = 0.5;
@@ -177,7 +176,8 @@ export function probePlacement(
   const nowMs = Date.now();
   const outlook = placementWatch.outlook(placement, 1, CONFIDENCE, nowMs);
   const slowMs = Math.max(SLOW_PROBE_MS, SLOW_PROBE_SERVICES * outlook.medianServiceMs);
-  if (!placementWatch.takeProbe(placement, reason === "slow" ? slowMs : PROBE_MS, nowMs)) return;
+  const isSoon = reason === "slow" || (reason === "silent" && placementWatch.wasHeardSinceProbe(placement));
+  if (!placementWatch.takeProbe(placement, isSoon ? slowMs : PROBE_MS, nowMs)) return;
   const question = {
     candidate: { placement, outlook },
     tensors: createSeededInputs(inputs, 0),

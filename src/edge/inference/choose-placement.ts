@@ -25,7 +25,7 @@ export type Choice =
   | { readonly kind: "overloaded"; readonly nearest: Candidate; readonly retryAfterMs: number }
   /** Only the time since the arrival prevents it, which is longer than usual by `retryAfterMs`. */
   | { readonly kind: "late"; readonly retryAfterMs: number }
-  /** Every online placement that could has stopped answering. */
+  /** Every online placement that could is silent, and is not expected to answer in time. */
   | { readonly kind: "silent" }
   | { readonly kind: "offline" }
   /** No placement matches the request's wishes. */
@@ -55,9 +55,9 @@ const FEW = 64;
 const LOOKS = [16, 512];
 
 /**
- * Picks the place of a request among the placements that match it, are online, are not silent and are predicted to fit
- * the budget. It prefers the highest fidelity, then the lowest median service; of two such at random it takes the one
- * with less work. Without a fit, the outcome gives the reason.
+ * Picks the place of a request among the placements that match it, are online, have not stopped answering and are
+ * predicted to fit the budget. It prefers those that are not silent, then the highest fidelity, then the lowest median
+ * service; of two such at random it takes the one with less work. Without a fit, the outcome gives the reason.
  * To examine a placement costs some microseconds. Of more than 64 online ones, a random sample of 16 decides if one of
  * them fits with the highest fidelity of all. Else 512 decide, if one fits or only its queue prevents it. Only all of
  * them show that nothing could ever fit.
@@ -76,8 +76,9 @@ export function choosePlacement(placements: readonly LivePlacement[], rules: Cho
     if (online.length <= most) break;
     drawToFront(online, LOOKS[index - 1] ?? 0, most, rules.random);
     const choice = chooseAmong(online.slice(0, most), rules);
-    const isBest = choice.kind === "admitted" && choice.fits && fidelityOf(choice.candidate) === fidelity;
-    const isDecided = choice.kind === "admitted" || choice.kind === "overloaded";
+    const isHeard = choice.kind === "admitted" && answers(choice.candidate);
+    const isBest = isHeard && choice.fits && fidelityOf(choice.candidate) === fidelity;
+    const isDecided = isHeard || choice.kind === "overloaded";
     if (isBest || (index > 0 && isDecided)) return choice;
   }
   return chooseAmong(online, rules);
@@ -98,16 +99,20 @@ function chooseAmong(placements: readonly LivePlacement[], rules: ChoiceRules): 
     const seen = outlook(placement);
     return { placement, outlook: seen, prediction: predictLatency(seen, spentMs) };
   });
-  const answering = online.filter((candidate) => !candidate.outlook.isSilent);
-  if (answering.length === 0) return { kind: "silent" };
-  const fitting = answering.filter((candidate) => latencyOf(candidate) <= wishes.budgetMs);
+  const answering = online.filter(answers);
+  // A silence may end in time. Its prediction is infinite where the device has stopped answering.
+  const hopeful = answering.length > 0 ? answering : online.filter((candidate) => latencyOf(candidate) < Infinity);
+  if (hopeful.length === 0) return { kind: "silent" };
+  const isInTime = (candidate: Candidate) => latencyOf(candidate) <= wishes.budgetMs;
+  const heard = answering.filter(isInTime);
+  const fitting = heard.length > 0 ? heard : online.filter(isInTime);
   const admit = (candidate: Candidate, fits: boolean): Choice => {
     const better = answering.filter((other) => fidelityOf(other) > fidelityOf(candidate));
     const passedOver = better.length === 0 ? null : leastOf(better, latencyOf);
     return { kind: "admitted", candidate, fits, passedOver };
   };
   if (fitting.length > 0) return admit(pickBest(fitting, random), true);
-  const fastest = leastOf(answering, latencyOf);
+  const fastest = leastOf(hopeful, latencyOf);
   if (wishes.onMiss === "best-effort") return admit(fastest, false);
   return sayWhatIsInTheWay(online, rules);
 }
@@ -145,7 +150,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
   const nearest = leastOf(online, idleOf);
   const able = online.filter((candidate) => bestMs(candidate) + usualSpentMs <= budgetMs);
   if (able.length === 0) return { kind: "unattainable", nearest };
-  const answering = able.filter((candidate) => !candidate.outlook.isSilent);
+  const answering = able.filter(answers);
   if (answering.length === 0) return { kind: "silent" };
   const waiting = answering.filter((candidate) => bestMs(candidate) + spentMs <= budgetMs);
   if (waiting.length === 0) return { kind: "late", retryAfterMs: Math.max(1, Math.ceil(spentMs - usualSpentMs)) };
@@ -153,6 +158,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
   return { kind: "overloaded", nearest: soonest, retryAfterMs: Math.ceil(latencyOf(soonest) - budgetMs) };
 }
 
+const answers = ({ outlook }: Candidate) => outlook.silentMs === 0;
 const latencyOf = ({ prediction }: Candidate) => prediction.latencyMs;
 const idleOf = ({ outlook }: Candidate) => predictIdleMs(outlook);
 const costOf = ({ outlook }: Candidate) => outlook.medianServiceMs;

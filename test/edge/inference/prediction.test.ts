@@ -4,6 +4,7 @@ import { admitRequest } from "../../../src/edge/inference/admit-request.ts";
 import { answerInference } from "../../../src/edge/inference/answer-inference.ts";
 import { probePlacement } from "../../../src/edge/inference/ask-placement.ts";
 import { fitRequest } from "../../../src/edge/inference/predict/fit-request.ts";
+import { PROBE_MS } from "../../../src/edge/inference/predict/device-watch.ts";
 import { placementWatch } from "../../../src/edge/inference/predict/placement-watch.ts";
 import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
@@ -269,7 +270,8 @@ describe("a request whose runner fails under it", () => {
 describe("a runner that stops answering", () => {
   it("is left for others, refuses at once where it is alone, and comes back with a probe", async () => {
     const [north, south] = [sites[0]!, sites[1]!];
-    const missed = at(north, { budgetMs: 300 });
+    // Longer than the edge waits for a probe.
+    const missed = at(north, { budgetMs: 2 * PROBE_MS });
     await north.scripted.nextInfer();
     expect(problemOf(await missed).code).toBe("budget-exceeded");
     for (let i = 0; i < 4; i++) {
@@ -280,6 +282,12 @@ describe("a runner that stops answering", () => {
     const refused = problemOf(await at(north));
     expect(refused).toMatchObject({ code: "runner-offline", retryAfterMs: 1_000 });
     await answerProbes(north);
+    // The next silence is probed at once, although the last probe was a moment ago.
+    const again = at(north, { budgetMs: 300 });
+    await north.scripted.nextInfer();
+    expect(problemOf(await again).code).toBe("budget-exceeded");
+    await answerNext(north);
+    await isReady(north);
     const back = at(north);
     await answerNext(north);
     expect((await back).status).toBe(200);

@@ -19,11 +19,15 @@ export interface DeviceWatch {
   backlogAtMs: number;
   /** Time of the first request since the last answer; null where none is unanswered. */
   unansweredSinceMs: number | null;
+  /** Part of the time since then in which the edge itself paused, and could have read nothing. */
+  pausedMs: number;
   /** Time at which a request last ended without an answer; null after the next answer. */
   missedAtMs: number | null;
   probedAtMs: number;
 }
 
+/** Deadline of a probe. A device that has sent nothing for as long has stopped answering. */
+export const PROBE_MS = 1_000;
 /** A device is silent when it has sent nothing for this long after a request and let the request expire. */
 const SILENT_AFTER_MS = 200;
 /** Silence lapses this long after the last miss; probes renew it. */
@@ -35,6 +39,7 @@ export function watchDevice(): DeviceWatch {
     backlogMs: 0,
     backlogAtMs: Number.NEGATIVE_INFINITY,
     unansweredSinceMs: null,
+    pausedMs: 0,
     missedAtMs: null,
     probedAtMs: Number.NEGATIVE_INFINITY,
   };
@@ -48,17 +53,25 @@ export function noteSent(device: DeviceWatch, sent: Sent): void {
 /** Notes that the device sent something: an answer or a refusal. */
 export function noteHeard(device: DeviceWatch): void {
   device.unansweredSinceMs = null;
+  device.pausedMs = 0;
   device.missedAtMs = null;
 }
 
-/** Notes a request that ended without an answer. A message since it was sent proves that the device is alive. */
-export function noteMissed(device: DeviceWatch, { sentAtMs }: Sent, nowMs: number): void {
-  if (device.unansweredSinceMs !== null && device.unansweredSinceMs <= sentAtMs) device.missedAtMs = nowMs;
+/**
+ * Notes a request that ended without an answer. A message since it was sent proves that the device is alive.
+ * An end that comes after its deadline shows that the edge itself paused from then on: an answer may lie unread.
+ */
+export function noteMissed(device: DeviceWatch, { sentAtMs, deadlineAtMs }: Sent, nowMs: number): void {
+  if (device.unansweredSinceMs === null || device.unansweredSinceMs > sentAtMs) return;
+  // Requests that one pause held up end one after the other: each counts only what those before did not.
+  const pausedSinceMs = Math.max(deadlineAtMs, device.missedAtMs ?? deadlineAtMs);
+  device.pausedMs += Math.max(0, nowMs - pausedSinceMs);
+  device.missedAtMs = nowMs;
 }
 
 /** Notes that the runner is gone, so that no request waits to find out. */
 export function noteGone(device: DeviceWatch, nowMs: number): void {
-  device.unansweredSinceMs = nowMs - SILENT_AFTER_MS;
+  device.unansweredSinceMs = Number.NEGATIVE_INFINITY;
   device.missedAtMs = nowMs;
 }
 
@@ -68,10 +81,12 @@ export function noteBacklog(device: DeviceWatch, backlogMs: number, atMs: number
   device.backlogAtMs = atMs;
 }
 
-/** Whether requests should go elsewhere, until the device answers again. */
-export function isSilent({ unansweredSinceMs, missedAtMs }: DeviceWatch, nowMs: number): boolean {
-  if (missedAtMs === null || unansweredSinceMs === null) return false;
-  return nowMs - unansweredSinceMs >= SILENT_AFTER_MS && nowMs - missedAtMs < SILENCE_LAPSES_MS;
+/** Time for which a device has been silent: 0 where it is not, infinite once it has stopped answering. */
+export function silenceMs({ unansweredSinceMs, pausedMs, missedAtMs }: DeviceWatch, nowMs: number): number {
+  if (missedAtMs === null || unansweredSinceMs === null || nowMs - missedAtMs >= SILENCE_LAPSES_MS) return 0;
+  const silentMs = nowMs - unansweredSinceMs - pausedMs;
+  if (silentMs < SILENT_AFTER_MS) return 0;
+  return silentMs < PROBE_MS ? silentMs : Infinity;
 }
 
 /** Claims the turn to probe a device; false where another probe went out within `everyMs`. The clock may jump back. */
@@ -79,6 +94,11 @@ export function takeProbe(device: DeviceWatch, everyMs: number, nowMs: number): 
   if (Math.abs(nowMs - device.probedAtMs) < everyMs) return false;
   device.probedAtMs = nowMs;
   return true;
+}
+
+/** Whether the device has sent something since its last probe. */
+export function wasHeardSinceProbe({ unansweredSinceMs, probedAtMs }: DeviceWatch): boolean {
+  return unansweredSinceMs === null || probedAtMs < unansweredSinceMs;
 }
 
 /**

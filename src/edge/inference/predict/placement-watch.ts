@@ -5,7 +5,6 @@ import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
 import { calibratedLink, calibratedQuantile, calibratedSketch, largestRows } from "./calibrated-service.ts";
 import {
   type DeviceWatch,
-  isSilent,
   noteBacklog,
   noteGone,
   noteHeard,
@@ -13,7 +12,9 @@ import {
   noteSent,
   predictQueueMs,
   type Sent,
+  silenceMs,
   takeProbe,
+  wasHeardSinceProbe,
   watchDevice,
 } from "./device-watch.ts";
 import { sizeKeyOf } from "./fit-request.ts";
@@ -55,8 +56,8 @@ export interface Outlook {
   readonly queueMs: number;
   /** Extra time of the first request after a rest; 0 where the runner is not resting. */
   readonly coldMs: number;
-  /** Whether the device has stopped answering. */
-  readonly isSilent: boolean;
+  /** Time for which the device has sent nothing, which the wait may well take; infinite where it stopped answering. */
+  readonly silentMs: number;
 }
 
 /** A request on its way, with its expected times. */
@@ -117,7 +118,7 @@ export class PlacementWatch {
       medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
       coldMs: this.#isCold(placement, nowMs) ? this.#coldMs(placement, confidence, nowMs) : 0,
-      isSilent: device !== undefined && isSilent(device, nowMs),
+      silentMs: device === undefined ? 0 : silenceMs(device, nowMs),
     };
   }
 
@@ -167,7 +168,10 @@ export class PlacementWatch {
     this.#heard(attempt, nowMs);
     this.#unloadedAtMs.delete(placement.id);
     remember(this.#heardAtMs, placement.id, nowMs);
-    noteBacklog(this.#device(placement), backlogMs, nowMs - Math.max(0, aroundMs) / 2);
+    // An answer that ends a silence was sent just now; its wait shows nothing of the link.
+    const wasSilent = outlook.silentMs > 0;
+    noteBacklog(this.#device(placement), backlogMs, wasSilent ? nowMs : nowMs - Math.max(0, aroundMs) / 2);
+    if (wasSilent) return;
     if (attempt.isCold) {
       const coldMs = aroundMs + serviceMs - this.#linkMs(placement, 0.5, nowMs) - outlook.medianServiceMs;
       noteSample(recall(this.#colds, placement.runnerId, createColdWindow), coldMs, nowMs);
@@ -225,6 +229,11 @@ export class PlacementWatch {
   /** Whether a probe of the placement is due; true once in `everyMs`. */
   takeProbe(placement: LivePlacement, everyMs: number, nowMs: number): boolean {
     return takeProbe(this.#device(placement), everyMs, nowMs);
+  }
+
+  /** Whether the placement's device has sent something since its last probe. */
+  wasHeardSinceProbe(placement: LivePlacement): boolean {
+    return wasHeardSinceProbe(this.#device(placement));
   }
 
   /** A probe represents many refused requests: earlier samples of all sizes lose weight as if those had been served. */

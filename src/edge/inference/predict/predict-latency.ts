@@ -17,10 +17,12 @@ export interface Prediction {
  * Upper bound of a request's latency at the outlook's confidence: the quantile of the service, plus that of the time
  * around it, plus the wait.
  * The sum of two quantiles exceeds the quantile of the sum for all but pathological pairs, so the prediction errs
- * towards caution. `spentMs` is the time since the request's arrival; like a cold start it counts with the link.
+ * towards caution. `spentMs` is the time since the request's arrival; like a cold start it counts with the link. A
+ * silence counts with the queue: one of unknown end is expected to last as long again.
  */
 export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
-  const { queueMs, serviceMs } = outlook;
+  const { serviceMs } = outlook;
+  const queueMs = outlook.queueMs + outlook.silentMs;
   const linkMs = spentMs + outlook.linkMs + outlook.coldMs;
   return { latencyMs: linkMs + queueMs + serviceMs, linkMs, queueMs, serviceMs };
 }

@@ -8,6 +8,7 @@ import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.t
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { changePlacementRule } from "../../fleet/placement-rules.ts";
+import { answerNothing } from "../../http/answers.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
 import { parseJson, readBody } from "../../http/read-body.ts";
 import { freshSnapshot, isServed, noteChange, type Snapshot, type Version } from "../../inference/snapshot.ts";
@@ -34,10 +35,10 @@ export function bindOipRepository(app: Hono<AppEnv>): void {
   });
 }
 
-/** An empty reply. The project's next request in this isolate sees the change. */
+/** The project's next request in this isolate sees the change. */
 function done({ project }: ProjectEnv): Response {
   noteChange(project);
-  return new Response("", { headers: { "content-type": "text/plain" } });
+  return answerNothing();
 }
 
 /** A request's content; clients leave out an empty one, and its media type. */

@@ -19,6 +19,7 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
 import { freshSnapshot, isServed, locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import { answerNothing } from "../../http/answers.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
 import { bindOipRepository } from "./oip-repository.ts";
 import { describeStatistics } from "./oip-statistics.ts";
@@ -28,9 +29,9 @@ import { discardBody, parseJson, readBody } from "../../http/read-body.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec around the path of every inference. */
 export function bindOip(app: Hono<AppEnv>): void {
-  bind(app, endpoints.oipLive, async () => sayNothing());
+  bind(app, endpoints.oipLive, async () => answerNothing());
   bind(app, endpoints.oipReady, async ({ env }) => {
-    if (await isReadable(env.DB)) return sayNothing();
+    if (await isReadable(env.DB)) return answerNothing();
     throw new ProblemError("overloaded", "The database cannot be read now.");
   });
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
@@ -82,11 +83,6 @@ async function locate(call: Call): Promise<Located> {
   throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
 }
 
-/** A reply that consists of its status only. */
-function sayNothing(): Response {
-  return new Response("", { headers: { "content-type": "text/plain" } });
-}
-
 /** All versions of a version's model. */
 function siblingsOf({ projects }: Snapshot, { project, model }: Version): readonly Version[] {
   return projects.get(project)?.versions.get(model) ?? [];
@@ -108,7 +104,7 @@ function describeConfig({ snapshot, version }: Located) {
 
 /** Ready means that some online runner has the version and may serve it. */
 function readiness({ snapshot, version }: Located): Response {
-  if (isServed(snapshot.placements.get(version.id) ?? [])) return sayNothing();
+  if (isServed(snapshot.placements.get(version.id) ?? [])) return answerNothing();
   return Response.json({ error: "Model version not ready" }, { status: 400 });
 }
 

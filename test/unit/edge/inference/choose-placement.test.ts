@@ -12,7 +12,7 @@ const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => 
   medianServiceMs: serviceMs,
   queueMs: 0,
   coldMs: 0,
-  isSilent: false,
+  silentMs: 0,
   ...changes,
 });
 
@@ -189,12 +189,46 @@ describe("what is in the way", () => {
   it("is that no runner is online, or that all online ones have stopped answering", () => {
     const gone = [livePlacement("gone", { online: false }), outlook(1)] as const;
     const leaving = [livePlacement("leaving", { draining: true }), outlook(1)] as const;
-    const silent = [livePlacement("silent"), outlook(1, { isSilent: true })] as const;
+    const silent = [livePlacement("silent"), outlook(1, { silentMs: Infinity })] as const;
     expect(chosen({ placements: [gone, leaving], budgetMs: 9 })).toBe("offline");
     expect(chosen({ placements: [gone, silent], budgetMs: 9 })).toBe("silent");
     expect(chosen({ placements: [gone, leaving, silent, ...only()], budgetMs: 9 })).toBe("only");
     // The silent one could, if it answered: the budget is not to blame.
     expect(chosen({ placements: [silent, ...only()], budgetMs: 3 })).toBe("silent");
+  });
+});
+
+describe("a placement that has been silent for a moment", () => {
+  const quiet = [livePlacement("quiet"), outlook(4, { silentMs: 300 })] as const;
+
+  it("gets the requests that could wait for as long again", () => {
+    expect(choose({ placements: [quiet], budgetMs: 305 })).toMatchObject({
+      kind: "admitted",
+      fits: true,
+      candidate: { placement: { id: "quiet" }, prediction: { latencyMs: 305, queueMs: 300 } },
+    });
+    // The silence alone makes it late, and the budget is not to blame.
+    expect(chosen({ placements: [quiet], budgetMs: 304 })).toBe("silent");
+    expect(chosen({ placements: [quiet], budgetMs: 4.9 })).toBe("unattainable");
+  });
+
+  it("is left for one that answers, though that is dearer and less faithful", () => {
+    const other = [livePlacement("other", { fidelity: 0.9 }), outlook(50)] as const;
+    expect(chosen({ placements: [quiet, other], budgetMs: 400 })).toBe("other");
+    // Where that one is too slow or has too much to do, it is the better promise.
+    const busy = [livePlacement("busy"), outlook(4, { queueMs: 900 })] as const;
+    expect(chosen({ placements: [quiet, busy], budgetMs: 400 })).toBe("quiet");
+    expect(chosen({ placements: [quiet, busy], budgetMs: 200 })).toBe("overloaded");
+  });
+
+  it("is tried by a best effort where all are quiet, unless it has stopped answering", () => {
+    const wishes = { onMiss: "best-effort" } as const;
+    const longer = [livePlacement("longer"), outlook(1, { silentMs: 900 })] as const;
+    const gone = [livePlacement("gone"), outlook(1, { silentMs: Infinity })] as const;
+    expect(chosen({ placements: [longer, quiet, gone], budgetMs: 9, wishes })).toBe("quiet");
+    expect(chosen({ placements: [gone], budgetMs: 9, wishes })).toBe("silent");
+    const slow = [livePlacement("slow"), outlook(2_000)] as const;
+    expect(chosen({ placements: [quiet, slow], budgetMs: 9, wishes })).toBe("slow");
   });
 });
 
@@ -258,8 +292,10 @@ describe("of very many placements", () => {
   });
 
   it("the only one that is not silent, or that is fast enough, is found", () => {
-    const heard = chooseOfMany((index) => ({ isSilent: index !== 4_321 }));
-    expect(heard.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p4321" } } });
+    for (const silentMs of [5, Infinity]) {
+      const heard = chooseOfMany((index) => ({ silentMs: index === 4_321 ? 0 : silentMs }));
+      expect(heard.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p4321" } } });
+    }
     const fast = chooseOfMany((index) => (index === 1_234 ? {} : SLOW), { budgetMs: 2 });
     expect(fast.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p1234" } } });
   });

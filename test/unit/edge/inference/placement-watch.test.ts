@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Answered, type Attempt, PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
+import { predictLatency } from "../../../../src/edge/inference/predict/predict-latency.ts";
 import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { livePlacement } from "./live-placement.ts";
 
@@ -68,7 +69,7 @@ describe("a clock that is set back", () => {
 
 describe("link and service", () => {
   it("are as calibrated at first, by the rows of the request", () => {
-    expect(see()).toMatchObject({ queueMs: 0, coldMs: 0, isSilent: false });
+    expect(see()).toMatchObject({ queueMs: 0, coldMs: 0, silentMs: 0 });
     expect(see().linkMs).toBeCloseTo(1, 1);
     expect(see().serviceMs).toBeCloseTo(2, 1);
     expect(see(4).serviceMs).toBeCloseTo(4, 1);
@@ -160,7 +161,7 @@ describe("link and service", () => {
       watch.missed(late, nowMs);
     }
     nowMs += 60;
-    expect(see()).toMatchObject({ isSilent: false });
+    expect(see()).toMatchObject({ silentMs: 0 });
     expect(see().linkMs).toBeGreaterThan(35);
   });
 });
@@ -304,19 +305,57 @@ describe("a cold start", () => {
 
 describe("silence", () => {
   beforeEach(warmUp);
-  const miss = (budgetMs: number) => {
-    const attempt = begin();
-    nowMs += budgetMs;
+  /** A request that ends without an answer, so much later than its deadline as the edge itself pauses. */
+  const miss = (budgetMs: number, pausedMs = 0) => {
+    const attempt = begin(1, placement, budgetMs);
+    nowMs += budgetMs + pausedMs;
     watch.missed(attempt, nowMs);
   };
 
   it("is believed once a request has ended in it and a moment has passed", () => {
     miss(50);
-    expect(see().isSilent).toBe(false);
+    expect(see().silentMs).toBe(0);
     nowMs += 149;
-    expect(see().isSilent).toBe(false);
+    expect(see().silentMs).toBe(0);
     nowMs += 1;
-    expect(see().isSilent).toBe(true);
+    expect(see().silentMs).toBe(200);
+  });
+
+  it("is as long as it has lasted, and without end once a probe would have been answered", () => {
+    miss(300);
+    expect(see().silentMs).toBe(300);
+    miss(400);
+    expect(see().silentMs).toBe(700);
+    nowMs += 299;
+    expect(see().silentMs).toBe(999);
+    nowMs += 1;
+    expect(see().silentMs).toBe(Infinity);
+  });
+
+  it("counts with the queue of a request", () => {
+    miss(300);
+    const { latencyMs, queueMs, linkMs, serviceMs } = predictLatency(see(), 0);
+    expect(queueMs).toBe(300);
+    expect(latencyMs).toBeCloseTo(300 + linkMs + serviceMs);
+  });
+
+  it("is not a pause of the edge itself, after which an answer may lie unread", () => {
+    miss(50, 5_000);
+    expect(see().silentMs).toBe(0);
+    nowMs += 149;
+    expect(see().silentMs).toBe(0);
+    nowMs += 1;
+    expect(see().silentMs).toBe(200);
+  });
+
+  it("is shortened once by a pause that held up several requests", () => {
+    const held = [50, 60, 100].map((leftMs) => begin(1, placement, leftMs));
+    nowMs += 600;
+    for (const attempt of held) watch.missed(attempt, nowMs++);
+    // From the first deadline to the last of these ends nothing was read; one more moment passed since.
+    expect(see().silentMs).toBe(0);
+    nowMs += 149;
+    expect(see().silentMs).toBe(200);
   });
 
   it("is not a request that takes long, while others are answered", () => {
@@ -325,46 +364,59 @@ describe("silence", () => {
     pass(1, 2);
     nowMs += 200;
     watch.missed(long, nowMs);
-    expect(see().isSilent).toBe(false);
+    expect(see().silentMs).toBe(0);
   });
 
   it("is not a request that still may wait", () => {
     begin();
     nowMs += 1_000;
-    expect(see().isSilent).toBe(false);
+    expect(see().silentMs).toBe(0);
   });
 
   it("ends with the first word from the device, be it a refusal", () => {
     for (const heard of [true, false]) {
       miss(300);
-      expect(see().isSilent).toBe(true);
+      expect(see().silentMs).toBe(300);
       const attempt = begin();
       if (heard) watch.refused(attempt, { code: "backend-failed", heard: true }, nowMs);
       else watch.answered(attempt, answered(1), nowMs);
-      expect(see().isSilent).toBe(false);
+      expect(see().silentMs).toBe(0);
     }
+  });
+
+  it("is no time of the link for those that were answered after it", () => {
+    const before = see();
+    for (let i = 0; i < 200; i++) {
+      miss(300);
+      const attempt = begin();
+      nowMs += 300;
+      watch.answered(attempt, answered(2, { backlogMs: 7 }), nowMs);
+      expect(see().queueMs).toBe(7);
+      nowMs += 100;
+    }
+    expect(see()).toEqual(before);
   });
 
   it("is not ended by what the link says in the runner's stead", () => {
     miss(300);
     watch.refused(begin(), { code: "overloaded", heard: false }, nowMs);
-    expect(see().isSilent).toBe(true);
+    expect(see().silentMs).toBe(300);
   });
 
   it("is known at once where the runner is gone", () => {
     watch.lost(begin(), nowMs);
-    expect(see()).toMatchObject({ isSilent: true, queueMs: 0 });
+    expect(see()).toMatchObject({ silentMs: Infinity, queueMs: 0 });
   });
 
   it("lapses without requests for long, and lasts while probes fail", () => {
     miss(300);
     nowMs += 9_000;
-    expect(see().isSilent).toBe(true);
+    expect(see().silentMs).toBe(Infinity);
     miss(900);
     nowMs += 9_000;
-    expect(see().isSilent).toBe(true);
+    expect(see().silentMs).toBe(Infinity);
     nowMs += 1_000;
-    expect(see().isSilent).toBe(false);
+    expect(see().silentMs).toBe(0);
   });
 
   it("is probed although the last probe lies ahead of a clock that was set back", () => {
@@ -376,6 +428,20 @@ describe("silence", () => {
     expect(watch.takeProbe(placement, 1_000, nowMs)).toBe(true);
     expect(watch.takeProbe(placement, 1_000, nowMs + 999)).toBe(false);
     expect(watch.takeProbe(placement, 1_000, nowMs + 1_000)).toBe(true);
+  });
+
+  it("is a new one for probes once the device has sent something since the last", () => {
+    expect(watch.wasHeardSinceProbe(placement)).toBe(true);
+    miss(300);
+    watch.takeProbe(placement, 50, nowMs);
+    expect(watch.wasHeardSinceProbe(placement)).toBe(false);
+    nowMs += 1;
+    pass(1, 2);
+    expect(watch.wasHeardSinceProbe(placement)).toBe(true);
+    miss(300);
+    expect(watch.wasHeardSinceProbe(placement)).toBe(true);
+    watch.takeProbe(placement, 50, nowMs);
+    expect(watch.wasHeardSinceProbe(placement)).toBe(false);
   });
 });
 
