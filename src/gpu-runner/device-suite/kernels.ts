@@ -7,8 +7,10 @@ import type { Check, SuiteContext } from "./check.ts";
 import { skipCheck, tryCheck } from "./try-check.ts";
 
 const PART = "kernels";
-/** Limit of one run with its check; the default shapes take milliseconds on a GPU, and seconds on an emulation. */
-const TIMEOUT_MS = 30_000;
+/** Limit of one run with its check, which takes milliseconds on a GPU, and seconds on an emulation. */
+const TIMEOUT_MS = { gpu: 30_000, emulation: 120_000 } as const;
+/** An emulation computes sizes above the first divided by the second: barriers make default shapes take minutes. */
+const EMULATED = { leastSize: 64, divisor: 8 } as const;
 
 /**
  * Runs every variant of every kernel with each value of each of its axes, and compares its outputs with the kernel's
@@ -26,7 +28,7 @@ export async function* checkKernels(
 }
 
 async function* checkKernel({ host, signal, done }: SuiteContext, kernel: KernelSpec): AsyncGenerator<Check> {
-  const shape = smallestShape(kernel);
+  const shape = shapeFor(kernel, host.device.software);
   const sources = await readSources(kernel);
   for (const variant of kernel.variants) {
     const explain = (axes: AxisValues) => explainMisfit({ variant, axes }, shape, sources, host.device.limits);
@@ -45,7 +47,7 @@ async function* checkKernel({ host, signal, done }: SuiteContext, kernel: Kernel
         shape,
         warmup: 0,
         iterations: 1,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs: TIMEOUT_MS[host.device.software ? "emulation" : "gpu"],
       });
       yield await tryCheck(PART, name, async () => {
         const { correctness, wallMs } = await host.benchmark(spec, { axes, signal });
@@ -57,8 +59,12 @@ async function* checkKernel({ host, signal, done }: SuiteContext, kernel: Kernel
 }
 
 /** The smallest shape that measures a roof, or the default one: enough work for many workgroups of any size. */
-function smallestShape({ dimensions, peak }: KernelSpec): KernelShape {
-  return peak?.shapes[0] ?? Object.fromEntries(dimensions.map((each) => [each.name, each.default]));
+function shapeFor({ dimensions, peak }: KernelSpec, isEmulated: boolean): KernelShape {
+  const shape = peak?.shapes[0] ?? Object.fromEntries(dimensions.map((each) => [each.name, each.default]));
+  if (!isEmulated) return shape;
+  const { leastSize, divisor } = EMULATED;
+  const shrink = (size: number) => (size <= leastSize ? size : Math.max(leastSize, Math.floor(size / divisor)));
+  return Object.fromEntries(Object.entries(shape).map(([name, size]) => [name, shrink(size)]));
 }
 
 /**
