@@ -69,7 +69,9 @@ test("the command checks a selection on the software GPU, and a second run makes
     expect(subject.hardware).toMatchObject({ node: process.version });
     const named = (name: string) => checks.find((check: { name: string }) => check.name === name);
     expect(named("fall-cnn wgsl").figures.p50Ms).toBeGreaterThan(0);
-    expect(named("xor steps").figures).toMatchObject({ steps: 64, agreeing: 64 });
+    const { steps, agreeing } = named("xor steps").figures;
+    expect(steps).toBeGreaterThan(0);
+    expect(agreeing).toBe(steps);
     expect(await readFile(path.join(folder, "report.html"), "utf8")).toContain("empty-dispatch one-dispatch lanes=32");
     const second = await run();
     expect(second).toMatchObject({ code: 0, out: first.out, err: expect.not.stringContaining("passed kernels") });

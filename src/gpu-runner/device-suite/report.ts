@@ -118,7 +118,7 @@ function renderCheck(
   { name, outcome, reason = "", figures = {}, durationMs }: Check,
   largest: ReadonlyMap<string, number>,
 ) {
-  const cells = [...largest].map(([column, most]) => `<td>${renderFigure(figures[column], most)}</td>`);
+  const cells = [...largest].map(([column, most]) => `<td class="figure">${renderFigure(figures[column], most)}</td>`);
   return `<tr><td class="${outcome}">${outcome}</td><td>${escapeHtml(name)}</td><td>${durationMs.toFixed(0)}</td>${cells.join("")}<td>${escapeHtml(cut(reason))}</td></tr>`;
 }
 
@@ -128,7 +128,7 @@ function renderFigure(value: number | string | null | undefined, largest: number
   if (typeof value === "string") return escapeHtml(cut(value));
   if (!Number.isFinite(value)) return String(value);
   const width = largest > 0 ? Math.max(0, (BAR_WIDTH * value) / largest) : 0;
-  const text = Number.isInteger(value) ? String(value) : value.toPrecision(4);
+  const text = Number.isInteger(value) || Math.abs(value) >= 1_000 ? value.toFixed(0) : value.toPrecision(4);
   return `<svg width="${BAR_WIDTH}" height="10" aria-hidden="true"><rect class="bar" width="${width.toFixed(1)}" height="10"/></svg> ${text}`;
 }
 
