@@ -28,9 +28,9 @@ export async function* checkKernels(
 }
 
 async function* checkKernel({ host, signal, done }: SuiteContext, kernel: KernelSpec): AsyncGenerator<Check> {
-  const shape = shapeFor(kernel, host.device.software);
   const sources = await readSources(kernel);
   for (const variant of kernel.variants) {
+    const shape = shapeFor(kernel, variant, host.device.software);
     const explain = (axes: AxisValues) => explainMisfit({ variant, axes }, shape, sources, host.device.limits);
     for (const axes of coverAxes(variant, (each) => explain(each) === null)) {
       const name = nameOf(kernel, variant, axes);
@@ -59,12 +59,12 @@ async function* checkKernel({ host, signal, done }: SuiteContext, kernel: Kernel
 }
 
 /** The smallest shape that measures a roof, or the default one: enough work for many workgroups of any size. */
-function shapeFor({ dimensions, peak }: KernelSpec, isEmulated: boolean): KernelShape {
+function shapeFor({ dimensions, peak }: KernelSpec, variant: KernelVariant, isEmulated: boolean): KernelShape {
   const shape = peak?.shapes[0] ?? Object.fromEntries(dimensions.map((each) => [each.name, each.default]));
-  if (!isEmulated) return shape;
   const { leastSize, divisor } = EMULATED;
   const shrink = (size: number) => (size <= leastSize ? size : Math.max(leastSize, Math.floor(size / divisor)));
-  return Object.fromEntries(Object.entries(shape).map(([name, size]) => [name, shrink(size)]));
+  const smaller = Object.fromEntries(Object.entries(shape).map(([name, size]) => [name, shrink(size)]));
+  return isEmulated && (variant.takes?.(smaller) ?? true) ? smaller : shape;
 }
 
 /**

@@ -59,6 +59,9 @@ function readArguments(args: readonly string[]): SuiteArguments {
   };
 }
 
+/** Limit of loading or running a network on an emulation. */
+const EMULATED_RUN_MS = 120_000;
+
 function partOf(selection: string): string {
   return selection.split("/")[0]!;
 }
@@ -69,7 +72,7 @@ function startHosts(gpu: string): Promise<DeviceHost[]> {
     gpu === "auto"
       ? ({ driver: "auto" } as const)
       : gpu === "software"
-        ? ({ driver: "software" } as const)
+        ? ({ driver: "software", runLimitMs: EMULATED_RUN_MS } as const)
         : ({ driver: "own", adapter: gpu } as const);
   return Promise.all([
     DeviceHost.start({ role: "gpu", deviceKey: "gpu0", models: "on", ...wanted, ...shared }),

@@ -130,7 +130,9 @@ async function ask(
 
 /** ONNX Runtime on the GPU that the suite checks, or why it does not work there. */
 async function openOrtWebgpu(host: DeviceHost): Promise<{ readonly host: DeviceHost | null; readonly reason: string }> {
-  let reason = "ONNX Runtime takes the best adapter, which is not this one";
+  let reason = host.device.software
+    ? "ONNX Runtime serves no emulated GPU"
+    : "ONNX Runtime takes the best adapter, which is not this one";
   const silent = pino({ level: "silent" });
   const logger = {
     info: silent.info.bind(silent),
@@ -140,5 +142,5 @@ async function openOrtWebgpu(host: DeviceHost): Promise<{ readonly host: DeviceH
     },
   };
   // Its environment is the GPU's own, so that nothing is unpacked.
-  return { host: await startOrtWebgpu("on", [host], { cacheDir: ".", logger }), reason };
+  return { host: await startOrtWebgpu("auto", [host], { cacheDir: ".", logger }), reason };
 }
