@@ -1,7 +1,7 @@
 import { AGREEMENT, maxRelativeError } from "../src/gpu-runner/networks/compare-outputs.ts";
 import { OrtBackend } from "../src/gpu-runner/devices/ort/ort-backend.ts";
 import type { Bench } from "./benches.ts";
-import { type BlockCase, createBlock } from "./blocks/networks.ts";
+import { type BlockCase, createBlock } from "../src/gpu-runner/device-suite/block-networks.ts";
 import { runContest } from "./contest.ts";
 import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";

@@ -12,7 +12,7 @@ import { checkAnswer } from "./zoo/check-answer.ts";
 import { readDense } from "./zoo/read-dense.ts";
 import { createRow } from "./row.ts";
 import { summariseZoo, type TimedRow } from "./zoo/summarise-zoo.ts";
-import { readNetwork, type ZooCase } from "./zoo/zoo-case.ts";
+import { readNetwork, type ZooCase } from "../models/zoo-case.ts";
 
 const METRICS = {
   time: { unit: "ms", better: "lower" },

@@ -1,7 +1,7 @@
 import { type Tensor, typedView } from "../../src/protocol/wire/tensor.ts";
 import { median } from "../../src/stats/distribution/summary.ts";
 import type { Entry } from "../contest.ts";
-import { type BlockCase, createBlock } from "./networks.ts";
+import { type BlockCase, createBlock } from "../../src/gpu-runner/device-suite/block-networks.ts";
 
 /** Shortest duration of a round, which has at least one answer; a second one of a large network may take a minute. */
 const ROUND_MS = 200;

@@ -1,7 +1,7 @@
 import { OrtBackend } from "../../src/gpu-runner/devices/ort/ort-backend.ts";
 import type { Contender } from "../contest.ts";
 import { createBlockEntry } from "./create-block-entry.ts";
-import type { BlockCase } from "./networks.ts";
+import type { BlockCase } from "../../src/gpu-runner/device-suite/block-networks.ts";
 
 /** It selects its adapter itself and does not report which. */
 export const contender: Contender<BlockCase> = (input) => {

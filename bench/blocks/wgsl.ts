@@ -2,7 +2,7 @@ import { openNetwork } from "../../src/gpu-runner/networks/open-network.ts";
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 import { createBlockEntry } from "./create-block-entry.ts";
-import type { BlockCase } from "./networks.ts";
+import type { BlockCase } from "../../src/gpu-runner/device-suite/block-networks.ts";
 
 /** The product's own kernels; `startup` includes the choice of a layout. */
 export const contender: Contender<BlockCase> = async (input) => {

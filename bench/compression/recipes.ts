@@ -15,7 +15,7 @@ import type { TensorSpec } from "../../src/protocol/models/model.ts";
 import { Recipe } from "../../src/protocol/models/variant.ts";
 import { countElements, type Tensor, typedView } from "../../src/protocol/wire/tensor.ts";
 import { sfc32 } from "../../src/stats/random/seeded.ts";
-import { createBlock } from "../blocks/networks.ts";
+import { createBlock } from "../../src/gpu-runner/device-suite/block-networks.ts";
 import type { PythonProgram } from "../python-program.ts";
 
 /** A network with data: rows on which static quantisation finds its ranges are not measured on. */

@@ -4,6 +4,7 @@ import { applyDense } from "../../kernels/rollout/dense.reference.ts";
 import type { EpisodeOutcome } from "../../kernels/rollout/roll-out.reference.ts";
 import { layOutPolicy, spreadAction } from "../../kernels/rollout/policy-layout.ts";
 import type { LayeredNetwork } from "../../src/protocol/models/policy-network.ts";
+import { compareEpisodes, type Episodes } from "../../src/gpu-runner/environments/compare-episodes.ts";
 import { createDraws } from "../../src/stats/random/draws.ts";
 
 /** Rollout of a case, the same for every contender. */
@@ -67,7 +68,7 @@ const SAME_SHARE: Readonly<Record<string, number>> = { cartpole: 0.97, acrobot: 
 
 /**
  * Repeats the first episodes in f64, from the first observation and with the same weights. Throws where too few have
- * the same length, or where mean returns of the ball games differ by more than four standard errors.
+ * the same length, or where mean returns or lengths of the ball games differ too much; see `compareEpisodes`.
  */
 export function checkFirstEpisodes({ environment }: RolloutCase, output: Float32Array, rows: Float32Array): void {
   const spec = environmentNamed(environment);
@@ -83,10 +84,11 @@ export function checkFirstEpisodes({ environment }: RolloutCase, output: Float32
       throw new Error(`${same} of ${COMPARED} first episodes are as long as the reference's`);
     return;
   }
-  const gaps = episodes.map(({ total }, member) => total - expected[member]!.total);
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / COMPARED;
-  const deviation = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / (COMPARED - 1));
-  if (Math.abs(mean) > (4 * deviation) / Math.sqrt(COMPARED)) throw new Error(`returns differ by ${mean} on average`);
+  compareEpisodes(toEpisodes(episodes), toEpisodes(expected));
+}
+
+function toEpisodes(episodes: readonly Pick<FirstEpisode, "total" | "length">[]): Episodes {
+  return { returns: episodes.map(({ total }) => total), lengths: episodes.map(({ length }) => length) };
 }
 
 /** State that gives this observation at the beginning of an episode. */

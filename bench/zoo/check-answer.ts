@@ -1,6 +1,6 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { AGREEMENT } from "../../src/gpu-runner/networks/compare-outputs.ts";
-import { readInputs, readNetwork, type ZooCase } from "./zoo-case.ts";
+import { readInputs, readNetwork, type ZooCase } from "../../models/zoo-case.ts";
 
 /** Throws where an output differs from that of ONNX Runtime's CPU provider without its optimisations. */
 export async function checkAnswer(input: ZooCase, output: Float32Array): Promise<void> {

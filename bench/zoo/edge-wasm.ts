@@ -3,7 +3,7 @@ import { openDenseProgram } from "../../src/edge/inference/wasm/dense-program.ts
 import type { Contender } from "../contest.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
 import { readDense } from "./read-dense.ts";
-import { readInputs, readNetwork, type ZooCase } from "./zoo-case.ts";
+import { readInputs, readNetwork, type ZooCase } from "../../models/zoo-case.ts";
 
 /** The Worker's program as built into it. */
 const PROGRAM = new URL("../../dist/edge-simd/dense-network.wasm", import.meta.url);

@@ -1,6 +1,6 @@
 import type { Contender } from "../contest.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
-import { readInputs, readNetwork, type ZooCase } from "./zoo-case.ts";
+import { readInputs, readNetwork, type ZooCase } from "../../models/zoo-case.ts";
 
 /** ONNX Runtime's WebAssembly provider with SIMD, in Node, on one thread. */
 export const contender: Contender<ZooCase> = async (input) => {

@@ -2,7 +2,7 @@ import { OrtBackend, type OrtProvider } from "../../src/gpu-runner/devices/ort/o
 import { typedView } from "../../src/protocol/wire/tensor.ts";
 import type { Contender } from "../contest.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
-import { readNetwork, readTensors, type ZooCase } from "./zoo-case.ts";
+import { readNetwork, readTensors, type ZooCase } from "../../models/zoo-case.ts";
 
 /** ONNX Runtime by one of its providers, with a runner's settings for models. */
 export const serveByOrt =

@@ -3,7 +3,7 @@ import { typedView } from "../../src/protocol/wire/tensor.ts";
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
-import { readNetwork, readTensors, type ZooCase } from "./zoo-case.ts";
+import { readNetwork, readTensors, type ZooCase } from "../../models/zoo-case.ts";
 
 /** The product's own kernels; `startup` includes the choice of a layout. */
 export const contender: Contender<ZooCase> = async (input) => {

@@ -8,6 +8,7 @@ import { completionCommand } from "./completion/completion-command.ts";
 import { contextCommand } from "./context/context-command.ts";
 import { deployCommand } from "./deploy/deploy-command.ts";
 import { upCommand } from "./deploy/up-command.ts";
+import { deviceSuiteCommand } from "./device-suite/device-suite-command.ts";
 import { doctorCommand } from "./doctor/doctor-command.ts";
 import { historyCommand } from "./history/history-command.ts";
 import { actCommand } from "./infer/act-command.ts";
@@ -34,6 +35,7 @@ export function createProgram(shell: Shell): Command {
     .version(VERSION)
     .addCommand(upCommand())
     .addCommand(doctorCommand(shell))
+    .addCommand(deviceSuiteCommand())
     .addCommand(deployCommand(shell))
     .addCommand(runnerCommand(shell))
     .addCommand(modelsCommand(shell))

@@ -4,37 +4,7 @@ import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { type Gpu, openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
 import { createGpuHandlers } from "../../../src/gpu-runner/device-program/gpu-handlers.ts";
 import { serveCalls } from "../../../src/gpu-runner/device-program/serve-calls.ts";
-
-/** A kernel that fills `values` with ones, or would. */
-function faulty(name: string, file: string, changes: Partial<KernelSpec<"n">> = {}): KernelSpec<"n"> {
-  return {
-    name,
-    description: "Misbehaves",
-    folder: new URL(".", import.meta.url),
-    dimensions: [{ name: "n", description: "Elements", min: 1, max: 2 ** 36, default: 64 }],
-    batchDimension: "n",
-    dtypes: ["float32"],
-    bindings: [{ name: "values", access: "write", dtype: "float32", extents: ({ n }) => [n], alignment: [1] }],
-    variants: [
-      {
-        name: "only",
-        file,
-        axes: [],
-        passes: [{ entryPoint: "main", workgroups: ({ n }) => [Math.min(1024, Math.ceil(n / 64)), 1, 1] }],
-      },
-    ],
-    flops: () => 0,
-    bytes: ({ n }) => 4 * n,
-    tolerance: { relative: 0, absolute: () => 0, reason: "ones are exact" },
-    generate: () => ({}),
-    reference: (_, { n }) => ones(n),
-    ...changes,
-  };
-}
-
-function ones(length: number) {
-  return { output: "values", length, elementFlops: 1, element: () => 1 };
-}
+import { faulty, ones } from "./faulty-kernel.ts";
 
 /** Does it shortly after a run has begun. */
 function inMidRun(act: () => void): KernelSpec<"n">["generate"] {
@@ -86,6 +56,7 @@ function listKernels(gpu: Gpu): KernelSpec[] {
     faulty("destroys", "ones.wgsl", { generate: inMidRun(destroy) }),
     faulty("destroys-behind-hang", "endless.wgsl", { generate: inMidRun(destroy) }),
     faulty("crashes", "ones.wgsl", { generate: inMidRun(crash) }),
+    faulty("crashes-at-once", "ones.wgsl", { generate: () => (crash(), {}) }),
     faulty("pending-map", "ones.wgsl", { generate: inMidRun(endWorkerWithPendingMap) }),
   ] as KernelSpec[];
 }

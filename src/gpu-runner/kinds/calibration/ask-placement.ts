@@ -2,7 +2,7 @@ import { DEFAULT_CONFIGURATION } from "../../../protocol/fleet/serving.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { readModel } from "../../../onnx/read-model.ts";
-import { readModelPaths } from "../../devices/ort/model-paths.ts";
+import { type ModelContent, readModelPaths } from "../../devices/ort/model-paths.ts";
 import { roundsActivations, roundsByItself } from "../../devices/ort/whole-products.ts";
 import { AGREEMENT, ROUNDED_AGREEMENT } from "../../networks/compare-outputs.ts";
 import type { DeviceHost } from "../../device-host/device-host.ts";
@@ -69,15 +69,19 @@ export async function findAgreement(
 ): Promise<number> {
   const { digest, files } = variants.find(({ name }) => name === variant)!;
   try {
-    const content = await residency.read(digest, files);
-    // Models that are opened by their paths are computed as they are.
-    const rounds =
-      content instanceof Uint8Array
-        ? roundsActivations(readModel(content))
-        : roundsByItself(await readModelPaths(content));
-    return rounds ? ROUNDED_AGREEMENT : AGREEMENT;
+    return await agreementOf(await residency.read(digest, files));
   } catch {
     // The backends report what they cannot read.
     return AGREEMENT;
   }
+}
+
+/** The same for a file. Throws where it cannot be read. */
+export async function agreementOf(content: ModelContent): Promise<number> {
+  // Models that are opened by their paths are computed as they are.
+  const rounds =
+    content instanceof Uint8Array
+      ? roundsActivations(readModel(content))
+      : roundsByItself(await readModelPaths(content));
+  return rounds ? ROUNDED_AGREEMENT : AGREEMENT;
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { zooFolder } from "../../models/zoo.ts";
-import { readHeldOut } from "../../src/protocol/models/held-out-file.ts";
-import type { Tensor } from "../../src/protocol/wire/tensor.ts";
+import { zooFolder } from "./zoo.ts";
+import { readHeldOut } from "../src/protocol/models/held-out-file.ts";
+import type { Tensor } from "../src/protocol/wire/tensor.ts";
 
 /** A network of the zoo with one row as its input. */
 export interface ZooCase {

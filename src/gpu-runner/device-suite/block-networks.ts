@@ -1,8 +1,8 @@
-import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import { countElements, type OnnxAttribute, type OnnxNode, type OnnxTensor } from "../../src/onnx/onnx-model.ts";
-import { floatTensor, integerTensor } from "../../src/onnx/tensor-values.ts";
-import { writeModel } from "../../src/onnx/write-model.ts";
-import type { Tensor } from "../../src/protocol/wire/tensor.ts";
+import { seededUniform } from "../../../kernels/seeded-uniform.ts";
+import { countElements, type OnnxAttribute, type OnnxNode, type OnnxTensor } from "../../onnx/onnx-model.ts";
+import { floatTensor, integerTensor } from "../../onnx/tensor-values.ts";
+import { writeModel } from "../../onnx/write-model.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
 
 /** A network with random weights, and one input for it. */
 export interface BlockNetwork {

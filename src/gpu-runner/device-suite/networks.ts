@@ -1,0 +1,146 @@
+import { pino } from "pino";
+import { readNetwork, readTensors } from "../../../models/zoo-case.ts";
+import { ZOO } from "../../../models/zoo.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { median } from "../../stats/distribution/summary.ts";
+import type { DeviceHost } from "../device-host/device-host.ts";
+import { startOrtWebgpu } from "../device-host/start-ort-webgpu.ts";
+import { agreementOf } from "../kinds/calibration/ask-placement.ts";
+import { maxRelativeError } from "../networks/compare-outputs.ts";
+import { type BlockCase, createBlock } from "./block-networks.ts";
+import type { Check, SuiteContext } from "./check.ts";
+import { skipCheck, tryCheck } from "./try-check.ts";
+
+const PART = "networks";
+const REFERENCE = "ort-cpu";
+/** Answers that are timed end with the first of these. */
+const MOST_ANSWERS = 30;
+const MOST_MS = 500;
+
+interface Network {
+  readonly name: string;
+  /** Whether an emulated GPU would take minutes for an answer. */
+  readonly isLarge: boolean;
+  readonly open: () => Promise<{ readonly file: Uint8Array<ArrayBuffer>; readonly inputs: readonly Tensor[] }>;
+}
+
+const BLOCKS: readonly BlockCase["block"][] = ["transformer", "resnet18", "encoder"];
+
+const NETWORKS: readonly Network[] = [
+  ...ZOO.map(({ name }) => ({
+    name,
+    isLarge: false,
+    open: async () => ({ file: await readNetwork({ model: name }), inputs: await readTensors({ model: name }) }),
+  })),
+  ...BLOCKS.map((block) => ({ name: block, isLarge: true, open: async () => createBlock({ block }) })),
+];
+
+/**
+ * Runs every network of the zoo and three larger ones on our kernels and on ONNX Runtime's WebGPU provider, and compares
+ * their answers with its CPU provider's by the tolerance of placements.
+ */
+export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Check> {
+  const { host, signal, done } = context;
+  const backends = ["wgsl", "ort-webgpu"] as const;
+  const nameOf = (network: Network, backend: string) => `${network.name} ${backend}`;
+  if (NETWORKS.every((network) => backends.every((backend) => done(nameOf(network, backend))))) return;
+  const ort = await openOrtWebgpu(host);
+  try {
+    for (const network of NETWORKS) {
+      const wanted = backends.filter((backend) => !done(nameOf(network, backend)));
+      if (wanted.length === 0) continue;
+      const opened = await network.open();
+      const expected = await settle(askReference(context, network.name, opened));
+      for (const backend of wanted) {
+        const name = nameOf(network, backend);
+        const device = backend === "wgsl" ? host : ort.host;
+        if (device === null) yield skipCheck(PART, name, ort.reason);
+        else if (network.isLarge && host.device.software) yield skipCheck(PART, name, "an emulation takes minutes");
+        else {
+          const measured = await tryCheck(PART, name, async () => {
+            const { tensors, p50Ms } = await expected();
+            const found = await ask(device, network.name, opened, signal);
+            const relativeError = Math.min(Number.MAX_VALUE, maxRelativeError(tensors, found.tensors));
+            const agreement = await agreementOf(opened.file);
+            return { p50Ms: found.p50Ms, loadMs: found.loadMs, ortCpuP50Ms: p50Ms, relativeError, agreement };
+          });
+          yield judgeAgreement(measured, backend);
+        }
+      }
+    }
+  } finally {
+    await ort.host?.stop();
+  }
+}
+
+/**
+ * A check whose answers differ failed, where they are our own. Those of ONNX Runtime's provider say nothing about the
+ * device: calibration finds them, and does not place the network there.
+ */
+function judgeAgreement(check: Check, backend: "wgsl" | "ort-webgpu"): Check {
+  const { relativeError = 0, agreement = 0 } = check.figures ?? {};
+  if (relativeError <= agreement) return check;
+  const reason = `The answer is off by ${relativeError} of the largest, and may be by ${agreement}.`;
+  if (backend === "wgsl") return { ...check, outcome: "failed", reason };
+  return { ...check, outcome: "skipped", reason: `${reason} Calibration does not place the network there.` };
+}
+
+type Opened = Awaited<ReturnType<Network["open"]>>;
+
+function askReference({ cpu, signal }: SuiteContext, modelKey: string, opened: Opened): Promise<Answered> {
+  return ask(cpu, `${REFERENCE} ${modelKey}`, opened, signal);
+}
+
+/** The outcome of some work, thrown only to those who ask for it. */
+async function settle<Value>(work: Promise<Value>): Promise<() => Promise<Value>> {
+  await work.catch(() => {});
+  return () => work;
+}
+
+interface Answered {
+  readonly tensors: readonly Tensor[];
+  readonly loadMs: number;
+  /** Of an answer to one row, there and back. */
+  readonly p50Ms: number;
+}
+
+/** Loads a network, and answers the same row again and again. */
+async function ask(
+  host: DeviceHost,
+  modelKey: string,
+  { file, inputs }: Opened,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { loadMs } = await host.loadModel({ modelKey, read: async () => file });
+  try {
+    const answer = () => host.infer(modelKey, inputs, { requestId: modelKey, signal });
+    const { tensors } = await answer();
+    const durationsMs: number[] = [];
+    const begunMs = performance.now();
+    while (durationsMs.length === 0 || (durationsMs.length < MOST_ANSWERS && performance.now() - begunMs < MOST_MS)) {
+      const startedMs = performance.now();
+      await answer();
+      durationsMs.push(performance.now() - startedMs);
+    }
+    return { tensors, loadMs, p50Ms: median(durationsMs) };
+  } finally {
+    await host.unloadModel(modelKey).catch(() => {});
+  }
+}
+
+/** ONNX Runtime on the GPU that the suite checks, or why it does not work there. */
+async function openOrtWebgpu(host: DeviceHost): Promise<{ readonly host: DeviceHost | null; readonly reason: string }> {
+  let reason = host.device.software
+    ? "ONNX Runtime serves no emulated GPU"
+    : "ONNX Runtime takes the best adapter, which is not this one";
+  const silent = pino({ level: "silent" });
+  const logger = {
+    info: silent.info.bind(silent),
+    error: silent.error.bind(silent),
+    warn: (fields: object) => {
+      if ("reason" in fields) reason = `ONNX Runtime has no WebGPU here: ${String(fields.reason)}`;
+    },
+  };
+  // Its environment is the GPU's own, so that nothing is unpacked.
+  return { host: await startOrtWebgpu("auto", [host], { cacheDir: ".", logger }), reason };
+}

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
+import { compareEpisodes } from "../../../../src/gpu-runner/environments/compare-episodes.ts";
+
+const lengths = Array.from({ length: 64 }, (_, index) => 100 + index);
+const returns = lengths.map((length) => 2 * length);
+const expected = { lengths, returns };
+const noise = seededUniform(1, 0, 64, 20);
+
+it("takes equal episodes, and those that differ by rounding", () => {
+  const found = { lengths, returns: returns.map((each) => each * (1 + 1e-6)) };
+  expect(compareEpisodes(expected, expected)).toEqual({ sameLengths: 1, meanReturn: 263 });
+  expect(compareEpisodes(found, expected).sameLengths).toBe(1);
+});
+
+it("takes episodes that differ one by one, but not on average", () => {
+  const found = { lengths, returns: returns.map((each, index) => each + noise[index]!) };
+  expect(compareEpisodes(found, expected).meanReturn).not.toBe(263);
+});
+
+it.each([
+  ["returns", { lengths, returns: returns.map((each, index) => each + noise[index]! + 10) }],
+  ["returns", { lengths, returns: returns.map((each, index) => (index === 3 ? Number.NaN : each)) }],
+  ["lengths", { returns, lengths: lengths.map((each) => each + 1) }],
+  ["lengths", { returns, lengths: lengths.slice(1) }],
+])("refuses other %s", (name, found) => {
+  expect(() => compareEpisodes(found, expected)).toThrow(`The ${name} of 64 episodes differ by`);
+});

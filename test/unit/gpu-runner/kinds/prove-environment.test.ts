@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { countStateWords } from "../../../../kernels/environments/environment-spec.ts";
+import { environmentNamed } from "../../../../kernels/environments/registry.ts";
+import type { ReplayTrace } from "../../../../src/gpu-runner/environments/replay-environment.ts";
+import { judgeProof, planProof } from "../../../../src/gpu-runner/kinds/evaluation/prove-environment.ts";
+import { createDraws } from "../../../../src/stats/random/draws.ts";
+
+const environment = environmentNamed("breakout-rendered");
+const words = countStateWords(environment);
+const request = planProof(environment);
+const episodes = request.starts.length / words;
+
+/** Steps of the reference; `spoil` says whether to change the last number of a state, before or after the end. */
+function replay(spoil: (isAfterEnd: boolean) => boolean): ReplayTrace {
+  const { starts, actions, steps, seed } = request;
+  const trace = { states: [] as number[], rewards: [] as number[], terminated: [] as boolean[] };
+  for (let episode = 0; episode < episodes; episode++) {
+    const state = starts.slice(episode * words, (episode + 1) * words);
+    let hasEnded = false;
+    trace.states.push(...state);
+    for (let step = 0; step < steps; step++) {
+      const action = Float64Array.of(actions[episode * steps + step]!);
+      const draws = createDraws({ seed, stream: 1, member: 0, episode, step: step + 1 });
+      const { reward, terminated } = environment.reference!.step(state, action, draws);
+      if (spoil(hasEnded)) state[words - 1]! += 2 ** 29;
+      hasEnded ||= terminated;
+      trace.states.push(...state);
+      trace.rewards.push(reward);
+      trace.terminated.push(terminated);
+    }
+  }
+  const { states, rewards, terminated } = trace;
+  return {
+    states: Float64Array.from(states),
+    rewards: Float64Array.from(rewards),
+    terminated,
+    observations: new ArrayBuffer(),
+  };
+}
+
+it("does not compare what follows the end of an episode", async () => {
+  const trace = replay((isAfterEnd) => isAfterEnd);
+  expect(trace.terminated).toContain(true);
+  const { steps, agreeing } = await judgeProof(environment, request, trace);
+  expect(agreeing).toBe(steps);
+  expect(steps).toBeGreaterThan(episodes);
+});
+
+it("refuses a device whose steps before the end are wrong", async () => {
+  await expect(
+    judgeProof(
+      environment,
+      request,
+      replay((isAfterEnd) => !isAfterEnd),
+    ),
+  ).rejects.toThrow("This device moves breakout-rendered otherwise than its reference");
+});
