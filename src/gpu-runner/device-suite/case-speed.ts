@@ -2,6 +2,7 @@ import type { KernelShape } from "../../../kernels/kernel-spec.ts";
 import type { Roofline } from "../../protocol/fleet/roofline.ts";
 import { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
 import { TuningSpec } from "../../protocol/jobs/tuning.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
 import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
@@ -13,6 +14,8 @@ const TUNING_MS = 4_000;
 /** With the reference, the upload and the last candidate's compilation. */
 const TUNING_LIMIT_MS = 30_000;
 const RUN_LIMIT_MS = 30_000;
+/** Expected time of a run where nothing is known of the device. */
+const UNKNOWN_MS = 1;
 
 /** A size as it is measured on a device. */
 export interface SizedCase {
@@ -26,12 +29,14 @@ export interface SizedCase {
 export interface TunedSpeed {
   readonly measured: BenchmarkMeasurement;
   readonly tuning: TuningMeasurement["tuning"];
+  /** Candidates that the search compiled, checked and timed. */
+  readonly tried: number;
 }
 
 /**
  * Speeds of one device, each measured once: its roofs, and every case by the default choice and tuned. Every choice is
  * compared with the f64 reference at its own size before it is timed; of a large output a seeded sample is compared.
- * A failure is kept for no one: the next caller tries again.
+ * After a failed case the next caller tries again.
  */
 export class CaseSpeeds {
   static readonly #ofHosts = new WeakMap<DeviceHost, CaseSpeeds>();
@@ -49,17 +54,27 @@ export class CaseSpeeds {
     return known;
   }
 
-  /** The measured roofs. Fails like `measureRoofline`. */
-  roofs(signal: AbortSignal): Promise<Roofline> {
-    return this.#once("roofs", () =>
-      this.#host.work("measureRoofline", { budgetMs: ROOFS_MS }, ROOFS_LIMIT_MS, { signal }),
-    );
+  /** The measured roofs; a failure stands, like a result. Fails like `measureRoofline`. */
+  async roofs(signal: AbortSignal): Promise<Roofline> {
+    const measure = () => this.#host.work("measureRoofline", { budgetMs: ROOFS_MS }, ROOFS_LIMIT_MS, { signal });
+    const known = await this.#once("roofs", () => orProblem(measure()));
+    if (known instanceof ProblemError) throw known;
+    return known;
+  }
+
+  /** The measured roofs, or null where they cannot be measured. Fails with `cancelled`. */
+  async roofsOrNull(signal: AbortSignal): Promise<Roofline | null> {
+    return this.roofs(signal).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return null;
+    });
   }
 
   /** A case at the size for this device. */
   async size(speedCase: SpeedCase, signal: AbortSignal): Promise<SizedCase> {
-    const roofs = await this.roofs(signal);
+    const roofs = await this.roofsOrNull(signal);
     const { kernel } = speedCase;
+    if (roofs === null) return { kernel, shape: speedCase.shape, predictedMs: UNKNOWN_MS };
     const shape = fitShape(speedCase, roofs);
     return { kernel, shape, predictedMs: predictMs(kernel, shape, roofs) };
   }
@@ -74,10 +89,11 @@ export class CaseSpeeds {
     return this.#once(`tuned ${keyOf(sized)}`, async () => {
       const { kernel, shape } = sized;
       const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs: TUNING_MS });
-      const { tuning } = await this.#host.work("tune", { spec }, TUNING_LIMIT_MS, { signal });
+      const { tuning, trials } = await this.#host.work("tune", { spec }, TUNING_LIMIT_MS, { signal });
       const { variant, axes } = tuning.best;
       const measured = await this.#host.benchmark({ ...specOf(sized), variant, axes }, { signal });
-      return { measured, tuning };
+      const tried = trials.filter(({ rungsMs }) => rungsMs.length > 0).length;
+      return { measured, tuning, tried };
     });
   }
 
@@ -94,6 +110,14 @@ export class CaseSpeeds {
 /** Median of a run on the clock that its rates come from. */
 export function medianMs({ clock, gpuMs, wallMs }: BenchmarkMeasurement): number {
   return clock === "gpu-timestamp" && gpuMs !== null ? gpuMs.p50 : wallMs.p50;
+}
+
+/** The outcome, or the problem that a device has; an end from outside is neither. */
+async function orProblem<Value>(work: Promise<Value>): Promise<Value | ProblemError> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof ProblemError) || error.problem.code === "cancelled") throw error;
+    return error;
+  });
 }
 
 function keyOf({ kernel, shape }: SizedCase): string {
