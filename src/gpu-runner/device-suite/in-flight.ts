@@ -61,7 +61,8 @@ async function* checkStreams(context: SuiteContext, depths: readonly number[]): 
       const spec = ThroughputSpec.parse({ kind: "throughput", kernel: KERNEL, shape: KERNEL_SHAPE, ...load });
       const stream = await context.host.work("stream", { spec }, CHECK_LIMIT_MS, { signal });
       const { submissionsPerSecond, latencyMs, busyShare, clock, setting } = stream;
-      const figures = { submissionsPerSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, busyShare, clock };
+      const requestsPerSecond = submissionsPerSecond;
+      const figures = { requestsPerSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, busyShare, clock };
       return { figures: { ...figures, depth: setting.depth } };
     });
   }

@@ -1,4 +1,4 @@
-import type { Roofline } from "../../protocol/fleet/roofline.ts";
+import type { Peak, Roofline } from "../../protocol/fleet/roofline.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
 import { locateUnderRoof } from "../kernels/roofline/locate-under-roof.ts";
 import { CaseSpeeds, medianMs, type SizedCase } from "./case-speed.ts";
@@ -7,40 +7,38 @@ import { type Finding, runCheck } from "./run-check.ts";
 import { SPEED_CASES, type SpeedCase } from "./speed-cases.ts";
 
 const PART = "speed";
+const ROOFS = ["float32", "float16", "int8", "triad", "copy", "read"] as const;
 const ROOFS_LIMIT_MS = 70_000;
 const CASE_LIMIT_MS = 70_000;
 
 /** The device's roofs, then the speed of kernels at common sizes, by the default choice and tuned for four seconds. */
 export function createSpeedPart(cases: readonly SpeedCase[] = SPEED_CASES): Part {
   return async function* speed(context) {
-    if (!context.done("roofs")) yield await checkRoofs(context);
+    yield* checkRoofs(context);
     const taken = new Map<string, string>();
     for (const speedCase of cases) yield* checkCase(context, speedCase, taken);
   };
 }
 
-/** It fails where the device cannot run a kernel that measures a roof, except in a type that it does not have. */
-function checkRoofs(context: SuiteContext): Promise<Check> {
-  return runCheck({ part: PART, name: "roofs", limitMs: ROOFS_LIMIT_MS }, context, async (signal) => {
-    const roofs = await CaseSpeeds.of(context.host).roofs(signal);
-    const lacksHalf = !context.host.device.features.includes("shader-f16");
-    const missing = Object.entries(roofs.missing).filter(([name]) => !(name === "float16" && lacksHalf));
-    if (missing.length > 0) throw new Error(missing.map(([name, reason]) => `${name}: ${reason}`).join("; "));
-    return { figures: describeRoofs(roofs) };
-  });
+/** A roof fails where its kernel does not run; it is skipped in a type that the device does not have. */
+async function* checkRoofs(context: SuiteContext): AsyncGenerator<Check> {
+  for (const name of ROOFS) {
+    const check = `roof ${name}`;
+    if (context.done(check)) continue;
+    yield await runCheck({ part: PART, name: check, limitMs: ROOFS_LIMIT_MS }, context, async (signal) => {
+      const { gflops, gigabytesPerSecond, missing } = await CaseSpeeds.of(context.host).roofs(signal);
+      const peak = { ...gflops, ...gigabytesPerSecond }[name];
+      if (peak !== null) return { figures: describePeak(peak, name in gflops ? "gflops" : "gigabytesPerSecond") };
+      const lacksType = name === "float16" && !context.host.device.features.includes("shader-f16");
+      if (lacksType) return { skipped: "The device has no shader-f16." };
+      throw new Error(missing[name] ?? "It was not measured.");
+    });
+  }
 }
 
-function describeRoofs({ gflops, gigabytesPerSecond, tookMs }: Roofline): Record<string, number | string> {
-  const figures: Record<string, number | string> = { tookMs };
-  for (const [unit, peaks] of Object.entries({ gflops, gigabytesPerSecond })) {
-    for (const [name, peak] of Object.entries(peaks)) {
-      if (peak === null) continue;
-      figures[`${unit} ${name}`] = peak.value;
-      figures[`choice ${name}`] =
-        `${peak.kernel} ${peak.variant} ${describeNumbers(peak.axes)} at ${describeNumbers(peak.shape)}, ${peak.clock}`;
-    }
-  }
-  return figures;
+function describePeak({ value, variant, axes, shape, clock, rounds, min, max }: Peak, unit: string) {
+  const choice = { variant, axes: describeNumbers(axes), shape: describeNumbers(shape), clock };
+  return { [unit]: value, least: min, most: max, ...choice, runs: rounds };
 }
 
 /** The default choice of a case, and its tuned one; `taken` has the names of sizes that were measured, by size. */
