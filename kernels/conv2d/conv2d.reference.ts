@@ -1,4 +1,5 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
+import { listColumns } from "../list-columns.ts";
 
 export type Conv2dSize = "batch" | "height" | "width" | "channels" | "filters" | "kernel" | "stride";
 
@@ -13,20 +14,24 @@ export function conv2dReference(inputs: KernelArrays, shape: KernelShape<Conv2dS
   const outHeight = Math.ceil(height / stride);
   const outWidth = Math.ceil(width / stride);
   const before = Math.floor(kernel / 2);
+  const products = kernel * kernel * channels;
+  let filterWeights: Float32Array | null = null;
 
   /** Sum over the channels of one pixel, or nothing outside the picture. */
   function sumTap(image: number, y: number, x: number, tap: number, filter: number): number {
     if (y < 0 || y >= height || x < 0 || x >= width) return 0;
     const pixel = ((image * height + y) * width + x) * channels;
+    filterWeights ??= listColumns(weights, products, filters);
+    const weight = filter * products + tap * channels;
     let sum = 0;
-    for (let c = 0; c < channels; c++) sum += input[pixel + c]! * weights[(tap * channels + c) * filters + filter]!;
+    for (let c = 0; c < channels; c++) sum += input[pixel + c]! * filterWeights[weight + c]!;
     return sum;
   }
 
   return {
     output: "output",
     length: batch * outHeight * outWidth * filters,
-    elementFlops: 2 * kernel * kernel * channels,
+    elementFlops: 2 * products,
     element(index) {
       const filter = index % filters;
       const pixel = Math.floor(index / filters);

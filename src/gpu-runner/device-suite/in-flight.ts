@@ -1,0 +1,158 @@
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { zooFolder } from "../../../models/zoo.ts";
+import { readModel } from "../../onnx/read-model.ts";
+import { ThroughputSpec } from "../../protocol/jobs/throughput.ts";
+import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
+import { TensorSpec } from "../../protocol/models/model.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { summarise } from "../../stats/distribution/distribution.ts";
+import type { DeviceHost } from "../device-host/device-host.ts";
+import { startOrtWebgpu } from "../device-host/start-ort-webgpu.ts";
+import { AGREEMENT, maxRelativeError } from "../networks/compare-outputs.ts";
+import type { Check, Part, SuiteContext } from "./check.ts";
+import { runCheck } from "./run-check.ts";
+
+const PART = "in-flight";
+const DEPTHS = [1, 2, 4, 8] as const;
+/** Duration of the load at each depth, and the shorter one before it. */
+const LOAD_MS = 1_000;
+const WARM_MS = 200;
+const CHECK_LIMIT_MS = 60_000;
+const KERNEL = "gemm";
+const KERNEL_SHAPE = { m: 256, n: 256, k: 256 };
+
+/** A small dense network, and a convolutional one. */
+export const NETWORKS: readonly string[] = ["cartpole", "resnet8"];
+
+/**
+ * Throughput and latency with 1 to 8 requests in flight: of networks at one row, by our kernels and by ONNX Runtime on
+ * the same GPU, and of a kernel with upload and readback, whose timestamps give the share of time in which the GPU
+ * computed.
+ */
+export function createInFlightPart(networks = NETWORKS, depths: readonly number[] = DEPTHS): Part {
+  return async function* inFlight(context) {
+    yield* checkStreams(context, depths);
+    yield* checkBackend(context, "wgsl", context.host, networks, depths);
+    const names = networks.flatMap((network) => depths.map((depth) => nameOf(network, "ort-webgpu", depth)));
+    if (names.every(context.done)) return;
+    // With its driver given, it needs no folder for one.
+    const logger = { info: () => {}, warn: () => {}, error: () => {} };
+    const ort = await startOrtWebgpu("auto", [context.host], { cacheDir: tmpdir(), logger });
+    try {
+      yield* checkBackend(context, "ort-webgpu", ort, networks, depths);
+    } finally {
+      await ort?.stop();
+    }
+  };
+}
+
+function nameOf(network: string, backend: string, depth: number): string {
+  return `${network} ${backend} ${depth} in flight`;
+}
+
+/** Each depth is the most that the product's controller may choose. */
+async function* checkStreams(context: SuiteContext, depths: readonly number[]): AsyncGenerator<Check> {
+  for (const maxDepth of depths) {
+    const name = `${KERNEL} wgsl ${maxDepth} in flight`;
+    if (context.done(name)) continue;
+    yield await runCheck({ part: PART, name, limitMs: CHECK_LIMIT_MS }, context, async (signal) => {
+      const load = { mode: "aggressive", targetBusyShare: 0.99, adaptMs: LOAD_MS, measureMs: LOAD_MS, maxDepth };
+      const spec = ThroughputSpec.parse({ kind: "throughput", kernel: KERNEL, shape: KERNEL_SHAPE, ...load });
+      const stream = await context.host.work("stream", { spec }, CHECK_LIMIT_MS, { signal });
+      const { submissionsPerSecond, latencyMs, busyShare, clock, setting } = stream;
+      const requestsPerSecond = submissionsPerSecond;
+      const figures = { requestsPerSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, busyShare, clock };
+      return { figures: { ...figures, depth: setting.depth } };
+    });
+  }
+}
+
+async function* checkBackend(
+  context: SuiteContext,
+  backend: string,
+  host: DeviceHost | null,
+  networks: readonly string[],
+  depths: readonly number[],
+): AsyncGenerator<Check> {
+  for (const network of networks) {
+    const wanted = depths.filter((depth) => !context.done(nameOf(network, backend, depth)));
+    if (wanted.length > 0) yield* checkNetwork(context, backend, host, network, wanted);
+  }
+}
+
+/** The network stays loaded for all depths; where it cannot be, or answers wrongly, each of them says why. */
+async function* checkNetwork(
+  context: SuiteContext,
+  backend: string,
+  host: DeviceHost | null,
+  network: string,
+  depths: readonly number[],
+): AsyncGenerator<Check> {
+  let opening: ReturnType<typeof openNetwork> | null = null;
+  let first: number | null = null;
+  try {
+    for (const depth of depths) {
+      const name = nameOf(network, backend, depth);
+      yield await runCheck({ part: PART, name, limitMs: CHECK_LIMIT_MS }, context, async (signal) => {
+        if (host === null) return { skipped: "ONNX Runtime's WebGPU provider is for real GPUs, and for the best one." };
+        opening ??= openNetwork(context.cpu, host, network, signal);
+        const { ask, loadMs, relativeError } = await opening;
+        await keepInFlight(() => ask(signal), depth, WARM_MS, signal);
+        const load = await keepInFlight(() => ask(signal), depth, LOAD_MS, signal);
+        first ??= depth === 1 ? load.requestsPerSecond : null;
+        const ratio = first === null ? {} : { overOneInFlight: load.requestsPerSecond / first };
+        return { figures: { ...load, ...ratio, loadMs, relativeError } };
+      });
+    }
+  } finally {
+    if (host !== null) await Promise.allSettled([host, context.cpu].map((each) => each.unloadModel(keyOf(network))));
+  }
+}
+
+function keyOf(network: string): string {
+  return `suite/${network}`;
+}
+
+/** Loads a network on both devices. Fails where the answer differs from the CPU provider's. */
+async function openNetwork(cpu: DeviceHost, host: DeviceHost, network: string, signal: AbortSignal) {
+  const file = await readFile(new URL(`${network}.onnx`, zooFolder(network)));
+  const inputs = seedInputs(file);
+  const modelKey = keyOf(network);
+  const ask = (device: DeviceHost, until: AbortSignal) =>
+    device.infer(modelKey, inputs, { requestId: "suite", signal: until });
+  await cpu.loadModel({ modelKey, read: async () => file });
+  const { loadMs } = await host.loadModel({ modelKey, read: async () => file });
+  const [expected, found] = await Promise.all([ask(cpu, signal), ask(host, signal)]);
+  const relativeError = maxRelativeError(expected.tensors, found.tensors);
+  if (relativeError > AGREEMENT) {
+    throw new Error(
+      `Its answer differs from the CPU provider's by ${relativeError.toPrecision(3)} of the largest output.`,
+    );
+  }
+  return { ask: (until: AbortSignal) => ask(host, until), loadMs, relativeError };
+}
+
+function seedInputs(file: Uint8Array): Tensor[] {
+  const specs = readModel(file).inputs.map(({ name, dtype, shape }) =>
+    TensorSpec.parse({ name, dtype, shape: shape.map((size) => (typeof size === "number" ? size : -1)) }),
+  );
+  return createSeededInputs(specs, 1);
+}
+
+/** Keeps this many requests in flight; rejects with the first failure. */
+async function keepInFlight(ask: () => Promise<unknown>, depth: number, durationMs: number, signal: AbortSignal) {
+  const startedMs = performance.now();
+  const latenciesMs: number[] = [];
+  const askInTurn = async () => {
+    do {
+      const askedMs = performance.now();
+      await ask();
+      latenciesMs.push(performance.now() - askedMs);
+    } while (performance.now() - startedMs < durationMs && !signal.aborted);
+  };
+  await Promise.all(Array.from({ length: depth }, askInTurn));
+  const { p50, p99 } = summarise(latenciesMs);
+  const requestsPerSecond = (1e3 * latenciesMs.length) / (performance.now() - startedMs);
+  return { requestsPerSecond, p50Ms: p50, p99Ms: p99, requests: latenciesMs.length };
+}
