@@ -11,9 +11,14 @@ export interface SuitePart {
 
 /** All parts, in the order in which they run. */
 export const PARTS: readonly SuitePart[] = [
-  { name: "kernels", share: 150, load: async () => (await import("./kernels.ts")).checkKernels },
-  { name: "networks", share: 110, load: async () => (await import("./networks.ts")).checkNetworks },
-  { name: "environments", share: 80, load: async () => (await import("./environments.ts")).checkEnvironments },
+  { name: "kernels", share: 110, load: async () => (await import("./kernels.ts")).checkKernels },
+  { name: "networks", share: 90, load: async () => (await import("./networks.ts")).checkNetworks },
+  { name: "environments", share: 60, load: async () => (await import("./environments.ts")).checkEnvironments },
+  { name: "speed", share: 130, load: async () => (await import("./speed.ts")).createSpeedPart() },
+  { name: "rollouts", share: 40, load: async () => (await import("./rollouts.ts")).createRolloutPart() },
+  { name: "in-flight", share: 40, load: async () => (await import("./in-flight.ts")).createInFlightPart() },
+  { name: "torch", share: 100, load: async () => (await import("./torch.ts")).createTorchPart() },
+  { name: "recovery", share: 60, load: async () => (await import("./recovery.ts")).recovery },
 ];
 
 /** Name of the check that stands for those which a part did not reach. */
