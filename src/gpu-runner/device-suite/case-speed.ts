@@ -11,6 +11,7 @@ import { fitShape, predictMs, type SpeedCase } from "./speed-cases.ts";
 const ROOFS_MS = 12_000;
 const ROOFS_LIMIT_MS = 60_000;
 const TUNING_MS = 4_000;
+const MOST_PREPARATION_MS = 3_000;
 /** With the reference, the upload and the last candidate's compilation. */
 const TUNING_LIMIT_MS = 30_000;
 const RUN_LIMIT_MS = 30_000;
@@ -42,6 +43,8 @@ export class CaseSpeeds {
   static readonly #ofHosts = new WeakMap<DeviceHost, CaseSpeeds>();
   readonly #host: DeviceHost;
   readonly #known = new Map<string, Promise<unknown>>();
+  /** Time of a default's benchmark besides its timed runs. */
+  readonly #preparationMs = new Map<string, number>();
 
   private constructor(host: DeviceHost) {
     this.#host = host;
@@ -81,14 +84,25 @@ export class CaseSpeeds {
 
   /** Speed of the default choice. Fails like `benchmarkKernel`. */
   untuned(sized: SizedCase, signal: AbortSignal): Promise<BenchmarkMeasurement> {
-    return this.#once(`untuned ${keyOf(sized)}`, () => this.#host.benchmark(specOf(sized), { signal }));
+    return this.#once(`untuned ${keyOf(sized)}`, async () => {
+      const startedMs = performance.now();
+      const measured = await this.#host.benchmark(specOf(sized), { signal });
+      const runsMs = measured.samples.wallMs.reduce((sum, ms) => sum + ms, 0);
+      this.#preparationMs.set(keyOf(sized), performance.now() - startedMs - runsMs);
+      return measured;
+    });
   }
 
-  /** Speed of what the tuner finds in four seconds. Fails like `tuneKernel` or `benchmarkKernel`. */
+  /**
+   * Speed of what the tuner finds in four seconds beside its preparation: inputs, upload and reference, which a default
+   * that was measured before took, too. Fails like `tuneKernel` or `benchmarkKernel`.
+   */
   tuned(sized: SizedCase, signal: AbortSignal): Promise<TunedSpeed> {
     return this.#once(`tuned ${keyOf(sized)}`, async () => {
       const { kernel, shape } = sized;
-      const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs: TUNING_MS });
+      const budgetMs =
+        TUNING_MS + Math.min(MOST_PREPARATION_MS, Math.round(this.#preparationMs.get(keyOf(sized)) ?? 0));
+      const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs });
       const { tuning, trials } = await this.#host.work("tune", { spec }, TUNING_LIMIT_MS, { signal });
       const { variant, axes } = tuning.best;
       const measured = await this.#host.benchmark({ ...specOf(sized), variant, axes }, { signal });
