@@ -8,7 +8,7 @@ import { compareEpisodes, type Episodes } from "../environments/compare-episodes
 import { judgeProof, planProof } from "../kinds/evaluation/prove-environment.ts";
 import type { RollOutRequest } from "../rollout/roll-out.ts";
 import type { Check, SuiteContext } from "./check.ts";
-import { tryCheck } from "./try-check.ts";
+import { type Finding, runCheck } from "./run-check.ts";
 
 const PART = "environments";
 /** Limit of one replay or rollout, with the compilation of its program. */
@@ -34,15 +34,18 @@ export async function* checkEnvironments(context: SuiteContext): AsyncGenerator<
     return { environment, steps, episodes, request, ahead };
   });
   for (const { environment, steps, episodes, request, ahead } of cases) {
-    if (!done(steps)) yield await tryCheck(PART, steps, () => checkSteps(context, environment));
-    if (!done(episodes)) yield await tryCheck(PART, episodes, () => checkEpisodes(context, request, ahead));
+    if (!done(steps))
+      yield await runCheck({ part: PART, name: steps }, context, () => checkSteps(context, environment));
+    if (!done(episodes)) {
+      yield await runCheck({ part: PART, name: episodes }, context, () => checkEpisodes(context, request, ahead));
+    }
   }
 }
 
-async function checkSteps({ host, signal }: SuiteContext, environment: EnvironmentSpec) {
+async function checkSteps({ host, signal }: SuiteContext, environment: EnvironmentSpec): Promise<Finding> {
   const request = planProof(environment);
   const trace = await host.work("replay", { environment: environment.name, ...request }, TIMEOUT_MS, { signal });
-  return { ...(await judgeProof(environment, request, trace)) };
+  return { figures: { ...(await judgeProof(environment, request, trace)) } };
 }
 
 /** `ahead` are the same episodes on the CPU; the reference plays them where that is null. */
@@ -50,12 +53,12 @@ async function checkEpisodes(
   { host, signal }: SuiteContext,
   request: PlannedRollOut,
   ahead: Promise<Episodes> | null,
-): Promise<NonNullable<Check["figures"]>> {
+): Promise<Finding> {
   const found = await host.work("rollOut", request, TIMEOUT_MS, { signal });
   const agreement = compareEpisodes(found, ahead === null ? playReference(request) : await ahead);
   const steps = found.lengths.reduce((sum, length) => sum + length, 0);
   const comparedWith = ahead === null ? "f64 reference" : "cpu-simd";
-  return { ...agreement, stepsPerSecond: (1e3 * steps) / found.durationMs, comparedWith };
+  return { figures: { ...agreement, stepsPerSecond: (1e3 * steps) / found.durationMs, comparedWith } };
 }
 
 type PlannedRollOut = RollOutRequest & { readonly environment: string };

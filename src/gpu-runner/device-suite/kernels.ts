@@ -4,7 +4,7 @@ import { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
 import { readSources } from "../kernels/dispatch/kernel-sources.ts";
 import { explainMisfit } from "../kernels/tuning/list-candidates.ts";
 import type { Check, SuiteContext } from "./check.ts";
-import { skipCheck, tryCheck } from "./try-check.ts";
+import { runCheck, skipCheck } from "./run-check.ts";
 
 const PART = "kernels";
 /** Limit of one run with its check, which takes milliseconds on a GPU, and seconds on an emulation. */
@@ -27,7 +27,8 @@ export async function* checkKernels(
   }
 }
 
-async function* checkKernel({ host, signal, done }: SuiteContext, kernel: KernelSpec): AsyncGenerator<Check> {
+async function* checkKernel(context: SuiteContext, kernel: KernelSpec): AsyncGenerator<Check> {
+  const { host, done } = context;
   const sources = await readSources(kernel);
   for (const variant of kernel.variants) {
     const shape = shapeFor(kernel, variant, host.device.software);
@@ -49,10 +50,10 @@ async function* checkKernel({ host, signal, done }: SuiteContext, kernel: Kernel
         iterations: 1,
         timeoutMs: TIMEOUT_MS[host.device.software ? "emulation" : "gpu"],
       });
-      yield await tryCheck(PART, name, async () => {
+      yield await runCheck({ part: PART, name }, context, async (signal) => {
         const { correctness, wallMs } = await host.benchmark(spec, { axes, signal });
         const { checkedElements, maxRelativeError } = correctness;
-        return { checkedElements, maxRelativeError, wallMs: wallMs.p50 };
+        return { figures: { checkedElements, maxRelativeError, wallMs: wallMs.p50 } };
       });
     }
   }

@@ -10,7 +10,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { DeviceHost } from "../device-host/device-host.ts";
 import { PARTS, runSuite, type SuitePart } from "./suite.ts";
 import { describeSubject, readEarlier, ReportWriter } from "./suite-report.ts";
-import { explain } from "./try-check.ts";
+import { explain } from "./run-check.ts";
 
 interface SuiteArguments {
   /** Part of an adapter's name, `software`, or `auto` for the best one. */

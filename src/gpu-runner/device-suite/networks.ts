@@ -9,7 +9,7 @@ import { agreementOf } from "../kinds/calibration/ask-placement.ts";
 import { maxRelativeError } from "../networks/compare-outputs.ts";
 import { type BlockCase, createBlock } from "./block-networks.ts";
 import type { Check, SuiteContext } from "./check.ts";
-import { skipCheck, tryCheck } from "./try-check.ts";
+import { runCheck, skipCheck } from "./run-check.ts";
 
 const PART = "networks";
 const REFERENCE = "ort-cpu";
@@ -40,7 +40,7 @@ const NETWORKS: readonly Network[] = [
  * their answers with its CPU provider's by the tolerance of placements.
  */
 export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Check> {
-  const { host, signal, done } = context;
+  const { host, done } = context;
   const backends = ["wgsl", "ort-webgpu"] as const;
   const nameOf = (network: Network, backend: string) => `${network.name} ${backend}`;
   if (NETWORKS.every((network) => backends.every((backend) => done(nameOf(network, backend))))) return;
@@ -57,12 +57,13 @@ export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Chec
         if (device === null) yield skipCheck(PART, name, ort.reason);
         else if (network.isLarge && host.device.software) yield skipCheck(PART, name, "an emulation takes minutes");
         else {
-          const measured = await tryCheck(PART, name, async () => {
+          const measured = await runCheck({ part: PART, name }, context, async (signal) => {
             const { tensors, p50Ms } = await expected();
             const found = await ask(device, network.name, opened, signal);
             const relativeError = Math.min(Number.MAX_VALUE, maxRelativeError(tensors, found.tensors));
             const agreement = await agreementOf(opened.file);
-            return { p50Ms: found.p50Ms, loadMs: found.loadMs, ortCpuP50Ms: p50Ms, relativeError, agreement };
+            const { loadMs } = found;
+            return { figures: { p50Ms: found.p50Ms, loadMs, ortCpuP50Ms: p50Ms, relativeError, agreement } };
           });
           yield judgeAgreement(measured, backend);
         }

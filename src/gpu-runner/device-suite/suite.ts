@@ -1,5 +1,5 @@
 import type { Check, Part, SuiteContext } from "./check.ts";
-import { explain, skipCheck } from "./try-check.ts";
+import { explain, skipCheck } from "./run-check.ts";
 
 /** A part of the suite, loaded when its turn comes: one that cannot be loaded takes no other with it. */
 export interface SuitePart {

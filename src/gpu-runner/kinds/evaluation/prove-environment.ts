@@ -46,6 +46,7 @@ export async function judgeProof(
   trace: ReplayTrace,
 ): Promise<Proof> {
   const words = countStateWords(environment);
+  const types = typesOf(environment);
   const numbers = actions.length / (EPISODES * STEPS);
   const draw = sfc32(SEED);
   let [steps, agreeing, largestDifference] = [0, 0, 0];
@@ -59,10 +60,11 @@ export async function judgeProof(
       const take = (state: Float64Array) => takeStep(environment, state, action, drawsOf(episode, step + 1));
       const before = trace.states.subarray(from, from + words);
       const expected = take(before);
-      const nudged = Array.from({ length: NUDGES }, () => take(nudge(environment, before, draw)));
-      if (nudged.every((other) => differenceOf(other, expected) <= TOLERANCE)) {
+      const nudged = Array.from({ length: NUDGES }, () => take(nudge(types, before, draw)));
+      if (nudged.every((other) => differenceOf(types, other, expected) <= TOLERANCE)) {
         const after = trace.states.subarray(from + words, from + 2 * words);
-        const difference = differenceOf([...after, trace.rewards[moved]!, Number(trace.terminated[moved])], expected);
+        const found = [...after, trace.rewards[moved]!, Number(trace.terminated[moved])];
+        const difference = differenceOf(types, found, expected);
         largestDifference = Math.max(largestDifference, difference);
         steps++;
         if (difference <= TOLERANCE) agreeing++;
@@ -90,18 +92,26 @@ function takeStep(
   return [...state, reward, Number(terminated)];
 }
 
+/** The type of each word of a state. */
+function typesOf({ state }: EnvironmentSpec): string[] {
+  return state.flatMap(({ type, count }) => Array.from({ length: count }, () => type));
+}
+
 /** A state with its real numbers slightly increased or decreased. */
-function nudge({ state }: EnvironmentSpec, before: Float64Array, draw: (below: number) => number): Float64Array {
-  const types = state.flatMap(({ type, count }) => Array.from({ length: count }, () => type));
+function nudge(types: readonly string[], before: Float64Array, draw: (below: number) => number): Float64Array {
   return before.map((value, index) => (types[index] === "f32" ? value * (1 + NUDGE * (2 * draw(2) - 1)) : value));
 }
 
-/** The largest difference of two lists, relative to the larger of 1 and the number; always finite. */
-function differenceOf(actual: readonly number[], expected: readonly number[]): number {
+/**
+ * The largest difference of two outcomes, relative to the larger of 1 and the number; always finite. Whole numbers of
+ * the state are equal or differ by at least 1: a wrong low bit of a packed word is a wrong state.
+ */
+function differenceOf(types: readonly string[], actual: readonly number[], expected: readonly number[]): number {
   return actual.reduce((largest, value, index) => {
     const wanted = expected[index]!;
     if (value === wanted || (Number.isNaN(value) && Number.isNaN(wanted))) return largest;
-    const difference = Math.abs(value - wanted) / Math.max(1, Math.abs(wanted));
+    const isReal = (types[index] ?? "f32") === "f32";
+    const difference = Math.abs(value - wanted) / (isReal ? Math.max(1, Math.abs(wanted)) : 1);
     return Number.isNaN(difference) ? Number.MAX_VALUE : Math.max(largest, Math.min(difference, Number.MAX_VALUE));
   }, 0);
 }

@@ -10,8 +10,11 @@ const words = countStateWords(environment);
 const request = planProof(environment);
 const episodes = request.starts.length / words;
 
-/** Steps of the reference; `spoil` says whether to change the last number of a state, before or after the end. */
-function replay(spoil: (isAfterEnd: boolean) => boolean): ReplayTrace {
+/**
+ * Steps of the reference; `spoil` says whether to add to the last number of a state, a packed word, before or after the
+ * end.
+ */
+function replay(spoil: (isAfterEnd: boolean) => boolean, difference = 2 ** 29): ReplayTrace {
   const { starts, actions, steps, seed } = request;
   const trace = { states: [] as number[], rewards: [] as number[], terminated: [] as boolean[] };
   for (let episode = 0; episode < episodes; episode++) {
@@ -22,7 +25,7 @@ function replay(spoil: (isAfterEnd: boolean) => boolean): ReplayTrace {
       const action = Float64Array.of(actions[episode * steps + step]!);
       const draws = createDraws({ seed, stream: 1, member: 0, episode, step: step + 1 });
       const { reward, terminated } = environment.reference!.step(state, action, draws);
-      if (spoil(hasEnded)) state[words - 1]! += 2 ** 29;
+      if (spoil(hasEnded)) state[words - 1]! += difference;
       hasEnded ||= terminated;
       trace.states.push(...state);
       trace.rewards.push(reward);
@@ -46,12 +49,10 @@ it("does not compare what follows the end of an episode", async () => {
   expect(steps).toBeGreaterThan(episodes);
 });
 
-it("refuses a device whose steps before the end are wrong", async () => {
-  await expect(
-    judgeProof(
-      environment,
-      request,
-      replay((isAfterEnd) => !isAfterEnd),
-    ),
-  ).rejects.toThrow("This device moves breakout-rendered otherwise than its reference");
+it.each([2 ** 29, 1])("refuses a device whose words before the end are wrong by %d", async (difference) => {
+  expect(environment.state.at(-1)!.type).not.toBe("f32");
+  const trace = replay((isAfterEnd) => !isAfterEnd, difference);
+  await expect(judgeProof(environment, request, trace)).rejects.toThrow(
+    "This device moves breakout-rendered otherwise than its reference",
+  );
 });
