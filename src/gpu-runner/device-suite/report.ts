@@ -119,7 +119,7 @@ function renderCheck(
   largest: ReadonlyMap<string, number>,
 ) {
   const cells = [...largest].map(([column, most]) => `<td class="figure">${renderFigure(figures[column], most)}</td>`);
-  return `<tr><td class="${outcome}">${outcome}</td><td>${escapeHtml(name)}</td><td>${durationMs.toFixed(0)}</td>${cells.join("")}<td>${escapeHtml(cut(reason))}</td></tr>`;
+  return `<tr><td class="${outcome}">${outcome}</td><td class="name">${escapeHtml(name)}</td><td>${durationMs.toFixed(0)}</td>${cells.join("")}<td>${escapeHtml(cut(reason))}</td></tr>`;
 }
 
 /** A figure, with a bar of its share of the largest in its column. */
