@@ -235,7 +235,11 @@ function refusalOf(
       return ["overloaded", detail, { retryAfterMs }];
     }
     case "silent":
-      return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
+      return [
+        "runner-offline",
+        `Every runner that could serve ${model} is silent, and not expected to answer in time.`,
+        RETRY_SOON,
+      ];
     case "offline":
       return ["runner-offline", `Every runner that serves ${model} is offline or draining.`, RETRY_SOON];
     case "unmatched":

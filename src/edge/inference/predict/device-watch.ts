@@ -30,6 +30,8 @@ export interface DeviceWatch {
 export const PROBE_MS = 1_000;
 /** A device is silent when it has sent nothing for this long after a request and let the request expire. */
 const SILENT_AFTER_MS = 200;
+/** A timer that fires this late shows a pause. Less is usual under load, and would hide the silence of a dead device. */
+const LEAST_PAUSE_MS = 50;
 /** Silence lapses this long after the last miss; probes renew it. */
 const SILENCE_LAPSES_MS = 10_000;
 
@@ -59,13 +61,13 @@ export function noteHeard(device: DeviceWatch): void {
 
 /**
  * Notes a request that ended without an answer. A message since it was sent proves that the device is alive.
- * An end that comes after its deadline shows that the edge itself paused from then on: an answer may lie unread.
+ * An end that comes long after its deadline shows that the edge itself paused from then on: an answer may lie unread.
  */
 export function noteMissed(device: DeviceWatch, { sentAtMs, deadlineAtMs }: Sent, nowMs: number): void {
   if (device.unansweredSinceMs === null || device.unansweredSinceMs > sentAtMs) return;
   // Requests that one pause held up end one after the other: each counts only what those before did not.
   const pausedSinceMs = Math.max(deadlineAtMs, device.missedAtMs ?? deadlineAtMs);
-  device.pausedMs += Math.max(0, nowMs - pausedSinceMs);
+  if (nowMs - deadlineAtMs >= LEAST_PAUSE_MS) device.pausedMs += Math.max(0, nowMs - pausedSinceMs);
   device.missedAtMs = nowMs;
 }
 

@@ -17,6 +17,8 @@ const SEED = 20_261_122;
 const TOLERANCE = 1e-4;
 /** Least share of the compared steps that must agree. */
 const LEAST_AGREEING = 0.9;
+/** Least number of steps that can be compared: fewer prove nothing. */
+const LEAST_STEPS = EPISODES / 2;
 /** Relative size of the nudge to a state that shows whether a step from there can be compared at all. */
 const NUDGE = 2 ** -18;
 const NUDGES = 4;
@@ -70,10 +72,10 @@ export async function judgeProof(
         if (difference <= TOLERANCE) agreeing++;
       }
       // No rollout goes on from here, and an environment need not say how it would.
-      if (expected.at(-1) === 1) break;
+      if (expected.at(-1) === 1 || trace.terminated[moved]) break;
     }
   }
-  if (agreeing >= LEAST_AGREEING * steps) return { steps, agreeing, largestDifference };
+  if (steps >= LEAST_STEPS && agreeing >= LEAST_AGREEING * steps) return { steps, agreeing, largestDifference };
   throw new ProblemError(
     "backend-failed",
     `This device moves ${environment.name} otherwise than its reference: ${agreeing} of ${steps} steps agree, the largest difference is ${largestDifference.toPrecision(3)}.`,
