@@ -1,5 +1,8 @@
-import { glob, readFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { copyFile, glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readLockfile } from "../../../src/local/supply/lockfile.ts";
@@ -36,6 +39,18 @@ describe.each([".", "bench", "test/runtimes"])("the packages of %s", (folder) =>
       /^sha512-[0-9A-Za-z+/]{86}==$/.test(integrity ?? "") &&
       (resolved === undefined || /^https:\/\/registry\.npmjs\.org\/[^?#]+\.tgz$/.test(resolved));
     expect(packages.filter((locked) => !isSound(locked))).toEqual([]);
+  });
+
+  it("are all in the lockfile, those of other systems too, so that npm ci takes it", async () => {
+    const copy = await mkdtemp(join(tmpdir(), "millrace-lock-"));
+    try {
+      for (const file of ["package.json", "package-lock.json"])
+        await copyFile(join(root, folder, file), join(copy, file));
+      const dryRun = ["ci", "--dry-run", "--offline", "--ignore-scripts", "--no-audit"];
+      await expect(promisify(execFile)("npm", dryRun, { cwd: copy })).resolves.toBeDefined();
+    } finally {
+      await rm(copy, { recursive: true, force: true });
+    }
   });
 
   it("run no program when they are installed, but for those that were decided on", async () => {
