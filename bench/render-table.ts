@@ -1,3 +1,4 @@
+import { styleText } from "node:util";
 import type { Row } from "./row.ts";
 
 const HEADINGS = ["case", "metric", "ours", "peer", "theirs", "ratio", ""];
@@ -20,7 +21,15 @@ export function renderTable(rows: readonly Row[]): string {
       .join("  ")
       .trimEnd(),
   );
-  return [title, ...lines].join("\n");
+  return [title, ...listMissing(rows), ...lines].join("\n");
+}
+
+/** A line for each peer without a single value, in red on a terminal: nobody takes its absence for a win. */
+function listMissing(rows: readonly Row[]): string[] {
+  const found = new Set(rows.filter(({ peerValue }) => peerValue !== null).map(({ peer }) => peer));
+  const missing = rows.filter(({ peer }) => peer !== null && !found.has(peer));
+  const reasons = new Map(missing.map(({ peer, reason }) => [peer, reason]));
+  return [...reasons].map(([peer, reason]) => styleText("red", `without ${peer}: ${reason}`));
 }
 
 function renderCells({ case: name, metric, unit, ours, peer, peerValue, ratio, reason }: Row): string[] {
