@@ -114,6 +114,21 @@ describe("as a process between pipes", () => {
     expect(wrong.err).toMatch(/^millrace: Line 2: .*\n$/);
   });
 
+  it("checks a GPU until it is interrupted, and refuses a wrong command line", async () => {
+    const options = ["device-suite", "--gpu", "software", "--only", "kernels", "--out", join(folder, "suite")];
+    const child = spawn(process.execPath, [program, ...options], { cwd: root, env: environment({ HOME: folder }) });
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+    // To this process alone, not to its group.
+    child.stderr.once("data", () => child.kill("SIGINT"));
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(out).toMatch(/^\d+ passed, 0 failed, 1 skipped: .*report\.html\n$/);
+    const wrong = (...args: string[]) => piped(["device-suite", ...args]);
+    expect(await wrong("--limit-s", "soon")).toMatchObject({ code: 2, err: expect.stringContaining("--limit-s") });
+    expect(await wrong("--only", "kernel")).toMatchObject({ code: 2, err: expect.stringContaining("names no part") });
+    expect(await wrong("--out", program)).toMatchObject({ code: 2, err: expect.stringContaining("is no folder") });
+  });
+
   it("ends quietly where whoever reads has enough", async () => {
     // More than a pipe holds.
     const line = `"$0" "$@" | head -c 1; echo " \${PIPESTATUS[0]}"`;

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -15,8 +15,10 @@ import { faulty } from "./faulty/faulty-kernel.ts";
 
 const PROGRAM = path.join(import.meta.dirname, "../../src/gpu-runner/device-suite/main.ts");
 
-async function runProgram(args: readonly string[]) {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+/** `home` is the user's folder. */
+async function runProgram(args: readonly string[], home: string) {
+  const env = { ...process.env, HOME: home };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"], env });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { code: code as number | null, out, err };
 }
@@ -59,9 +61,10 @@ test("kernels that are wrong, crash or lack a feature are told from sound ones",
 test("the command checks a selection on the software GPU, and a second run makes none of it again", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "millrace-suite-"));
   const only = "kernels/empty-dispatch,networks/fall-cnn wgsl,environments/xor";
-  const run = () => runProgram(["--gpu=software", `--out=${folder}`, `--only=${only}`, "--resume"]);
+  const options = ["--gpu=software", `--out=${folder}`, "--resume"];
+  const run = (selected: string) => runProgram([...options, `--only=${selected}`], folder);
   try {
-    const first = await run();
+    const first = await run(only);
     const json = await readFile(path.join(folder, "report.json"), "utf8");
     expect(first).toMatchObject({ code: 0, out: expect.stringMatching(/^11 passed, 0 failed, 0 skipped: /) });
     const { subject, checks } = JSON.parse(json);
@@ -73,9 +76,14 @@ test("the command checks a selection on the software GPU, and a second run makes
     expect(steps).toBeGreaterThan(0);
     expect(agreeing).toBe(steps);
     expect(await readFile(path.join(folder, "report.html"), "utf8")).toContain("empty-dispatch one-dispatch lanes=32");
-    const second = await run();
+    const second = await run(only);
     expect(second).toMatchObject({ code: 0, out: first.out, err: expect.not.stringContaining("passed kernels") });
     expect(JSON.parse(await readFile(path.join(folder, "report.json"), "utf8")).checks).toEqual(checks);
+    // The driver that a process loads is in no folder that others may write to.
+    const cached = await readdir(path.join(folder, ".millrace/device-suite"));
+    expect(cached).toContainEqual(expect.stringMatching(/^swiftshader-/));
+    const unknown = { code: 2, out: "", err: expect.stringContaining("--only kernels/gemm-m names no check.") };
+    expect(await run("kernels/empty-dispatch,kernels/gemm-m")).toMatchObject(unknown);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -85,6 +93,7 @@ test.each([
   [["--only", "kernel"], "--only kernel names no part; there are: kernels, "],
   [["--limit-s", "soon"], "--limit-s must be a number of seconds up to 86400"],
   [["--gpus", "all"], "'--gpus'"],
+  [["--out", PROGRAM], `--out ${PROGRAM} is no folder to write to`],
 ])("%j is a wrong command line", async (args, message) => {
-  expect(await runProgram(args)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  expect(await runProgram(args, tmpdir())).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
 });

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { Command } from "commander";
 import { wholeBetween } from "../options/option-values.ts";
+import { runInPlace } from "../shell/run-in-place.ts";
 
 interface UpOptions {
   readonly once: boolean;
@@ -35,10 +35,5 @@ function startLocal({ once, json, port, dataDir, runner }: UpOptions): void {
     ...(dataDir === undefined ? [] : [`--data-dir=${dataDir}`]),
     ...(runner ? [] : ["--no-runner"]),
   ];
-  const program = join(import.meta.dirname, "../../local/start.mjs");
-  const child = spawn(process.execPath, [program, ...options], { stdio: "inherit" });
-  // Ctrl-C reaches the child by itself; a signal to this process alone has to be passed on.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
-  child.on("exit", (code) => process.exit(code ?? 1));
+  runInPlace(join(import.meta.dirname, "../../local/start.mjs"), options);
 }

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { Command } from "commander";
 import { numberBetween } from "../options/option-values.ts";
+import { runInPlace } from "../shell/run-in-place.ts";
 
 interface SuiteOptions {
   readonly gpu?: string;
@@ -20,7 +20,7 @@ export function deviceSuiteCommand(): Command {
     .option("--out <folder>", "where report.json and report.html are written (default: device-suite)")
     .option("--only <checks>", "parts, or beginnings of checks, such as kernels,networks/lenet5 (default: all)")
     .option("--limit-s <seconds>", "time for all checks (default: 540)", numberBetween(1, 86_400))
-    .option("--resume", "keep what passed or was skipped in that folder, and check the rest", false)
+    .option("--resume", "keep that folder's checks that passed or cannot be made here, and make the others", false)
     .option("--json", "print the outcome as one JSON object, and no progress", false)
     .action(startSuite);
 }
@@ -30,9 +30,5 @@ function startSuite({ gpu, out, only, limitS, resume, json }: SuiteOptions): voi
   const options = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
   const program = join(import.meta.dirname, "../../gpu-runner/device-suite/main.ts");
   const flags = [...(resume ? ["--resume"] : []), ...(json ? ["--json"] : [])];
-  const child = spawn(process.execPath, [program, ...options, ...flags], { stdio: "inherit" });
-  // Ctrl-C reaches the child by itself; a signal to this process alone has to be passed on.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
-  child.on("exit", (code) => process.exit(code ?? 1));
+  runInPlace(program, [...options, ...flags]);
 }

@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { describeSharing } from "../../words/runners.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
+import { runInPlace } from "../shell/run-in-place.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { findRunnerId } from "./find-runner.ts";
 import { listCommand as runnerListCommand, statusCommand } from "./show-runners.ts";
@@ -48,10 +48,7 @@ function startRunner({ edge, token, dataDir, name, label, gpu, direct }: StartOp
   };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const program = join(import.meta.dirname, "../../gpu-runner/main.ts");
-  const child = spawn(process.execPath, [program], { stdio: "inherit", env: { ...process.env, ...given } });
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
-  child.on("exit", (code) => process.exit(code ?? 1));
+  runInPlace(program, [], { ...process.env, ...given });
 }
 
 const tellState = ({ state }: Runner) => `is ${state}`;

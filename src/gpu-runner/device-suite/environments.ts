@@ -1,7 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import { environmentNamed, ENVIRONMENTS } from "../../../kernels/environments/registry.ts";
 import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
 import { countParameters } from "../../../kernels/rollout/policy-layout.ts";
-import { rollOut } from "../../../kernels/rollout/roll-out.reference.ts";
+import { walkEpisode } from "../../../kernels/rollout/roll-out.reference.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import type { LayeredNetwork } from "../../protocol/models/policy-network.ts";
 import { compareEpisodes, type Episodes } from "../environments/compare-episodes.ts";
@@ -16,6 +17,8 @@ const TIMEOUT_MS = 60_000;
 const MEMBERS = 64;
 /** The same where the f64 reference plays, which needs milliseconds for a step of colliding bodies or of pictures. */
 const REFERENCE_MEMBERS = { numbers: 8, frames: 4 } as const;
+/** Steps of the reference after which this process does other things, such as ending the check. */
+const STEPS_AT_ONCE = 16;
 const PLAN = { seed: 11, firstEpisode: 0, episodes: 1, commonRandom: false } as const;
 
 /**
@@ -55,7 +58,7 @@ async function checkEpisodes(
   ahead: Promise<Episodes> | null,
 ): Promise<Finding> {
   const found = await host.work("rollOut", request, TIMEOUT_MS, { signal });
-  const agreement = compareEpisodes(found, ahead === null ? playReference(request) : await ahead);
+  const agreement = compareEpisodes(request.environment, found, await (ahead ?? playReference(request, signal)));
   const steps = found.lengths.reduce((sum, length) => sum + length, 0);
   const comparedWith = ahead === null ? "f64 reference" : "cpu-simd";
   return { figures: { ...agreement, stepsPerSecond: (1e3 * steps) / found.durationMs, comparedWith } };
@@ -69,7 +72,7 @@ function hasTwin({ assembly, frames }: EnvironmentSpec): boolean {
 }
 
 /** A population of random networks with one hidden layer; continuous actions stay within their bounds. */
-function planRollOut(environment: EnvironmentSpec): PlannedRollOut {
+export function planRollOut(environment: EnvironmentSpec): PlannedRollOut {
   const network = networkOf(environment);
   const members = hasTwin(environment)
     ? MEMBERS
@@ -84,16 +87,27 @@ function networkOf({ action, frames }: EnvironmentSpec): LayeredNetwork {
   return { kind: "mlp", hidden: [32], activation: "tanh", outputActivation };
 }
 
-function playReference({ environment, network, members, weights, seed, commonRandom }: PlannedRollOut): Episodes {
+/** Episodes of the f64 reference in this process. Fails where the signal is aborted, soon after. */
+export async function playReference(
+  { environment, network, members, weights, seed, commonRandom }: PlannedRollOut,
+  signal: AbortSignal,
+): Promise<Episodes> {
   const width = weights.length / members;
   const spec = environmentNamed(environment);
-  const outcomes = Array.from({ length: members }, (_, member) =>
-    rollOut(spec, network, weights.subarray(member * width, (member + 1) * width), {
-      seed,
-      member,
-      episode: 0,
-      commonRandom,
-    }),
-  );
-  return { returns: outcomes.map(({ total }) => total), lengths: outcomes.map(({ length }) => length) };
+  const [returns, lengths]: [number[], number[]] = [[], []];
+  for (let member = 0; member < members; member++) {
+    const row = weights.subarray(member * width, (member + 1) * width);
+    const walk = walkEpisode(spec, network, row, { seed, member, episode: 0, commonRandom });
+    let moment = walk.next();
+    for (let step = 1; moment.done !== true; step++) {
+      if (step % STEPS_AT_ONCE === 0) {
+        await setImmediate();
+        signal.throwIfAborted();
+      }
+      moment = walk.next();
+    }
+    returns.push(moment.value.total);
+    lengths.push(moment.value.length);
+  }
+  return { returns, lengths };
 }

@@ -2,22 +2,22 @@
  * `node main.ts [--gpu <name>|software] [--out <folder>] [--only <parts>] [--limit-s <seconds>] [--resume] [--json]`: checks a
  * GPU and writes report.json and report.html. Exit code 0: nothing failed, 1: something did, 2: wrong command line.
  */
-import { tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { DeviceHost } from "../device-host/device-host.ts";
-import { PARTS, runSuite, type SuitePart } from "./suite.ts";
-import { describeSubject, readEarlier, ReportWriter } from "./suite-report.ts";
 import { explain } from "./run-check.ts";
+import { Selection } from "./selection.ts";
+import { PARTS, runSuite } from "./suite.ts";
+import { describeSubject, openFolder, readEarlier, ReportWriter } from "./suite-report.ts";
 
 interface SuiteArguments {
   /** Part of an adapter's name, `software`, or `auto` for the best one. */
   readonly gpu: string;
   readonly folder: string;
-  /** Beginnings of checks' names, such as `kernels` and `networks/lenet5`; all where empty. */
-  readonly only: readonly string[];
+  readonly only: Selection;
   readonly limitMs: number;
   readonly isResumed: boolean;
   readonly asJson: boolean;
@@ -39,12 +39,6 @@ function readArguments(args: readonly string[]): SuiteArguments {
       json: { type: "boolean", default: false },
     },
   });
-  const only = values.only.split(",").filter((each) => each !== "");
-  const names = PARTS.map(({ name }) => name);
-  const unknown = only.find((each) => !names.includes(partOf(each)));
-  if (unknown !== undefined) {
-    throw new ProblemError("invalid-request", `--only ${unknown} names no part; there are: ${names.join(", ")}.`);
-  }
   const limitS = Number(values["limit-s"]);
   if (!(limitS > 0 && limitS <= MOST_S)) {
     throw new ProblemError("invalid-request", `--limit-s must be a number of seconds up to ${MOST_S}.`);
@@ -52,7 +46,10 @@ function readArguments(args: readonly string[]): SuiteArguments {
   return {
     gpu: values.gpu,
     folder: values.out,
-    only,
+    only: new Selection(
+      values.only,
+      PARTS.map(({ name }) => name),
+    ),
     limitMs: 1e3 * limitS,
     isResumed: values.resume,
     asJson: values.json,
@@ -62,12 +59,11 @@ function readArguments(args: readonly string[]): SuiteArguments {
 /** Limit of loading or running a network on an emulation. */
 const EMULATED_RUN_MS = 120_000;
 
-function partOf(selection: string): string {
-  return selection.split("/")[0]!;
-}
+/** Of this user: a process loads the software GPU's driver from here. */
+const CACHE_DIR = join(homedir(), ".millrace", "device-suite");
 
 function startHosts(gpu: string): Promise<DeviceHost[]> {
-  const shared = { cacheDir: join(tmpdir(), "millrace-device-suite"), logger: pino({ level: "silent" }) };
+  const shared = { cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) };
   const wanted =
     gpu === "auto"
       ? ({ driver: "auto" } as const)
@@ -85,7 +81,8 @@ async function main(): Promise<number> {
   const startedAt = new Date().toISOString();
   const say = (text: string) => void (asJson || process.stderr.write(`${text}\n`));
   const stopping = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopping.abort());
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stopping.abort());
+  await openFolder(folder);
   const [host, cpu] = (await startHosts(gpu)) as [DeviceHost, DeviceHost];
   try {
     const subject = await describeSubject(host);
@@ -95,21 +92,20 @@ async function main(): Promise<number> {
     const earlier = isResumed ? await readEarlier(folder, subject) : [];
     const writer = new ReportWriter(folder, { subject, startedAt, limitMs });
     await writer.write(earlier);
-    const isWanted = ({ name }: SuitePart) => only.length === 0 || only.some((each) => partOf(each) === name);
     const checks = await runSuite(
-      PARTS.filter(isWanted),
+      PARTS.filter(({ name }) => only.hasPart(name)),
       { host, cpu, say },
       {
         // Starting counts, too.
         limitMs: limitMs - performance.now(),
         earlier,
-        wants: (part, name) =>
-          only.length === 0 || only.some((each) => each === part || `${part}/${name}`.startsWith(each)),
+        wants: (part, name) => only.hasCheck(part, name),
         keep: (each) => writer.write(each),
         signal: stopping.signal,
       },
     );
     await writer.write(checks, true);
+    only.refuseUnknown(checks);
     const count = (wanted: string) => checks.filter(({ outcome }) => outcome === wanted).length;
     const outcome = { passed: count("passed"), failed: count("failed"), skipped: count("skipped"), ...writer.paths };
     const { passed, failed, skipped, html } = outcome;

@@ -1,14 +1,13 @@
-import { pino } from "pino";
 import { readNetwork, readTensors } from "../../../models/zoo-case.ts";
 import { ZOO } from "../../../models/zoo.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { median } from "../../stats/distribution/summary.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
-import { startOrtWebgpu } from "../device-host/start-ort-webgpu.ts";
 import { agreementOf } from "../kinds/calibration/ask-placement.ts";
 import { maxRelativeError } from "../networks/compare-outputs.ts";
 import { type BlockCase, createBlock } from "./block-networks.ts";
 import type { Check, SuiteContext } from "./check.ts";
+import { judgeAgreement, openOrtWebgpu } from "./ort-webgpu.ts";
 import { runCheck, skipCheck } from "./run-check.ts";
 
 const PART = "networks";
@@ -74,18 +73,6 @@ export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Chec
   }
 }
 
-/**
- * A check whose answers differ failed, where they are our own. Those of ONNX Runtime's provider say nothing about the
- * device: calibration finds them, and does not place the network there.
- */
-function judgeAgreement(check: Check, backend: "wgsl" | "ort-webgpu"): Check {
-  const { relativeError = 0, agreement = 0 } = check.figures ?? {};
-  if (relativeError <= agreement) return check;
-  const reason = `The answer is off by ${relativeError} of the largest, and may be by ${agreement}.`;
-  if (backend === "wgsl") return { ...check, outcome: "failed", reason };
-  return { ...check, outcome: "skipped", reason: `${reason} Calibration does not place the network there.` };
-}
-
 type Opened = Awaited<ReturnType<Network["open"]>>;
 
 function askReference({ cpu, signal }: SuiteContext, modelKey: string, opened: Opened): Promise<Answered> {
@@ -127,21 +114,4 @@ async function ask(
   } finally {
     await host.unloadModel(modelKey).catch(() => {});
   }
-}
-
-/** ONNX Runtime on the GPU that the suite checks, or why it does not work there. */
-async function openOrtWebgpu(host: DeviceHost): Promise<{ readonly host: DeviceHost | null; readonly reason: string }> {
-  let reason = host.device.software
-    ? "ONNX Runtime serves no emulated GPU"
-    : "ONNX Runtime takes the best adapter, which is not this one";
-  const silent = pino({ level: "silent" });
-  const logger = {
-    info: silent.info.bind(silent),
-    error: silent.error.bind(silent),
-    warn: (fields: object) => {
-      if ("reason" in fields) reason = `ONNX Runtime has no WebGPU here: ${String(fields.reason)}`;
-    },
-  };
-  // Its environment is the GPU's own, so that nothing is unpacked.
-  return { host: await startOrtWebgpu("auto", [host], { cacheDir: ".", logger }), reason };
 }

@@ -49,23 +49,23 @@ export const recovery: Part = async function* recoveryPart(context) {
   }
 };
 
-/** Runs a scenario on a new process, which has ended afterwards together with all that replaced it. */
-function checkRecovery(context: SuiteContext, name: string, scenario: Scenario): Promise<Check> {
+/** Runs a scenario on a new process. It has ended afterwards, together with all that replaced it or ran beside it. */
+export function checkRecovery(context: SuiteContext, name: string, scenario: Scenario): Promise<Check> {
   return runCheck({ part: PART, name, limitMs: CHECK_LIMIT_MS }, context, async (signal) => {
     const startedMs = performance.now();
+    const before = countChildren();
     const host = await openBeside(context.host);
     const startMs = performance.now() - startedMs;
-    const firstPid = host.pid;
     let figures: Record<string, number | string>;
     try {
       await timeOrdinary(host, signal);
       figures = { startMs, ...(await scenario(host, signal)) };
     } catch (error) {
-      await endProcesses(host, firstPid);
+      await endProcesses(host, before);
       throw error;
     }
-    const left = await endProcesses(host, firstPid);
-    if (left.length > 0) throw new Error(`The processes ${left.join(", ")} did not end.`);
+    const left = await endProcesses(host, before);
+    if (left > 0) throw new Error(`${left} of its processes did not end.`);
     return { figures };
   });
 }
@@ -157,19 +157,15 @@ async function timeOrdinary(host: DeviceHost, signal: AbortSignal): Promise<Reco
   return { benchmarkMs: performance.now() - startedMs, checkedElements: correctness.checkedElements };
 }
 
-/** Stops a device and returns those of its processes that are still there some seconds later. */
-async function endProcesses(host: DeviceHost, firstPid: number | null): Promise<number[]> {
-  const pids = [firstPid, host.pid].filter((pid) => pid !== null);
+/** Stops a device and returns how many children of this process there are some seconds later, beyond those before. */
+async function endProcesses(host: DeviceHost, before: number): Promise<number> {
   const untilMs = performance.now() + STOP_LIMIT_MS;
   await Promise.race([host.stop(), delay(STOP_LIMIT_MS)]);
-  while (pids.some(isThere) && performance.now() < untilMs) await delay(50);
-  return [...new Set(pids.filter(isThere))];
+  while (countChildren() > before && performance.now() < untilMs) await delay(50);
+  return Math.max(0, countChildren() - before);
 }
 
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+/** Children of this process that it waits for, as it does for all of a device. */
+function countChildren(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
 }

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { Device, type Hardware } from "../../protocol/fleet/hardware.ts";
+import { Device, fingerprintText, type Hardware } from "../../protocol/fleet/hardware.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
@@ -57,7 +57,7 @@ const HTML_EVERY_MS = 2_000;
 
 /** The part of an earlier report that a resumed suite needs. */
 const EarlierReport = z.object({
-  subject: z.object({ device: Device }),
+  subject: z.object({ device: Device, release: z.string(), commit: z.string().nullable() }),
   checks: z.array(
     z.object({
       part: z.string(),
@@ -70,22 +70,46 @@ const EarlierReport = z.object({
   ),
 });
 
+/** Makes the folder of a report. Fails with `invalid-request` where nothing can be written there. */
+export async function openFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw new ProblemError("invalid-request", `--out ${folder} is no folder to write to: ${(error as Error).message}.`);
+  }
+}
+
 /**
  * Checks of the report in a folder; none where there is no report. Fails with `invalid-request` where it cannot be
- * read, or is of another device.
+ * read, or is of another device, release or commit.
  */
-export async function readEarlier(folder: string, { device }: SuiteSubject): Promise<readonly Check[]> {
+export async function readEarlier(
+  folder: string,
+  { device, release, commit }: SuiteSubject,
+): Promise<readonly Check[]> {
   const file = join(folder, JSON_FILE);
-  const text = await readFile(file, "utf8").catch(() => null);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw new ProblemError("invalid-request", `${file} cannot be read: ${error.message}.`);
+  });
   if (text === null) return [];
   const parsed = EarlierReport.safeParse(parseJson(text));
   const refuse = (why: string) => new ProblemError("invalid-request", `${file} ${why}: name another folder by --out.`);
   if (!parsed.success) throw refuse("is no report of this suite");
   const { subject, checks } = parsed.data;
-  if (JSON.stringify(subject.device.fingerprint) !== JSON.stringify(device.fingerprint)) {
+  if (fingerprintText(subject.device.fingerprint) !== fingerprintText(device.fingerprint)) {
     throw refuse(`is of ${subject.device.name}, or of another driver`);
   }
+  if (subject.release !== release || subject.commit !== commit) {
+    const [earlier, now] = [subject, { release, commit }].map(describeCode);
+    throw refuse(`is of ${earlier}, and this is ${now}`);
+  }
   return checks as readonly Check[];
+}
+
+function describeCode({ release, commit }: Pick<SuiteSubject, "release" | "commit">): string {
+  return `release ${release}${commit === null ? "" : ` at commit ${commit}`}`;
 }
 
 function parseJson(text: string): unknown {
@@ -114,7 +138,6 @@ export class ReportWriter {
 
   async write(checks: readonly Check[], isLast = false): Promise<void> {
     const report: SuiteReport = { ...this.#about, updatedAt: new Date().toISOString(), checks };
-    await mkdir(this.#folder, { recursive: true });
     await writeWhole(this.paths.json, `${JSON.stringify(report, null, 1)}\n`);
     if (!isLast && performance.now() - this.#htmlAtMs < HTML_EVERY_MS) return;
     await writeWhole(this.paths.html, renderReport(report));

@@ -22,7 +22,7 @@ export const PARTS: readonly SuitePart[] = [
 ];
 
 /** Name of the check that stands for those which a part did not reach. */
-const REST = "the rest";
+export const REST = "the rest";
 /** Reasons of checks that were not reached, which a resumed suite makes. */
 const UNREACHED = { limit: "time limit", stopped: "stopped" } as const;
 /** Time that a part has to end by itself after its limit. */
@@ -31,7 +31,7 @@ const GRACE_MS = 5_000;
 export interface SuiteOptions {
   /** Time for all parts together. */
   readonly limitMs: number;
-  /** Checks of an earlier run. Those that passed, or cannot be made here, are not made again. */
+  /** Checks of an earlier run. Those that passed, or cannot be made here, stay; each other one until it is made again. */
   readonly earlier?: readonly Check[];
   /** Whether a check is wanted; all are where absent. */
   readonly wants?: (part: string, name: string) => boolean;
@@ -43,8 +43,8 @@ export interface SuiteOptions {
 }
 
 /**
- * Runs parts in turn, each within its share of the time that is left, and returns all checks. A part that fails, hangs
- * or takes too long ends alone; what it did not reach is a skipped check.
+ * Runs parts in turn, each within its share of the time that is left, and returns all checks, those of the earlier run
+ * included. A part that fails, hangs or takes too long ends alone; what it did not reach is a skipped check.
  */
 export async function runSuite(
   parts: readonly SuitePart[],
@@ -52,17 +52,22 @@ export async function runSuite(
   { limitMs, earlier = [], wants = () => true, keep, signal, graceMs = GRACE_MS }: SuiteOptions,
 ): Promise<readonly Check[]> {
   const endMs = performance.now() + limitMs;
-  const checks = new Map(earlier.filter(isSettled).map((check) => [keyOf(check), check]));
+  const checks = new Map(earlier.map((check) => [keyOf(check), check]));
   for (const [index, part] of parts.entries()) {
     const shares = parts.slice(index).reduce((sum, { share }) => sum + share, 0);
     const partMs = ((endMs - performance.now()) * part.share) / shares;
-    const done = (name: string) => checks.has(keyOf({ part: part.name, name })) || !wants(part.name, name);
+    const find = (name: string) => checks.get(keyOf({ part: part.name, name }));
+    const done = (name: string) => !wants(part.name, name) || isSettled(find(name));
     context.say(`${part.name}: at most ${Math.max(0, Math.round(partMs / 1e3))} s`);
+    let isWhole = wants(part.name, REST);
     for await (const check of runPart(part, { ...context, done }, { partMs, signal, graceMs })) {
-      checks.set(keyOf(check), check);
+      if (check.name === REST) isWhole = false;
+      // A failure stays until its check is made again.
+      if (!isUnreached(check) || find(check.name)?.outcome !== "failed") checks.set(keyOf(check), check);
       context.say(describeCheck(check));
       await keep([...checks.values()]);
     }
+    if (isWhole) checks.delete(keyOf({ part: part.name, name: REST }));
   }
   return [...checks.values()];
 }
@@ -72,8 +77,13 @@ function keyOf({ part, name }: Pick<Check, "part" | "name">): string {
 }
 
 /** Whether a check need not be made again. */
-function isSettled({ outcome, reason }: Check): boolean {
-  return outcome === "passed" || (outcome === "skipped" && reason !== UNREACHED.limit && reason !== UNREACHED.stopped);
+function isSettled(check: Check | undefined): boolean {
+  return check !== undefined && check.outcome !== "failed" && !isUnreached(check);
+}
+
+/** Whether a check stands for those that were not reached. */
+function isUnreached({ outcome, reason }: Check): boolean {
+  return outcome === "skipped" && (reason === UNREACHED.limit || reason === UNREACHED.stopped);
 }
 
 interface PartLimits {

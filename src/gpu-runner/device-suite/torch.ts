@@ -10,6 +10,7 @@ import { type Finding, runCheck } from "./run-check.ts";
 import { SPEED_CASES, type SpeedCase } from "./speed-cases.ts";
 
 const PART = "torch";
+const PROGRAM_CHECK = "PyTorch";
 const PROGRAM = new URL("torch-peer.py", import.meta.url);
 /** Time until the program has loaded PyTorch and opened its device. */
 const START_LIMIT_MS = 60_000;
@@ -36,15 +37,23 @@ type Measured = z.infer<typeof Measured>;
 const Row = z.union([Measured, z.object({ name: z.string(), mode: z.string(), error: z.string() })]);
 type Row = z.infer<typeof Row>;
 
-/** A case for PyTorch; one without a kernel of ours stands alone. */
-interface PeerCase {
+/** Kernels that PyTorch computes with rounded factors, too, where it may. */
+const PRODUCTS: ReadonlySet<string> = new Set(["gemm", "batched-gemm", "conv2d", "attention"]);
+
+/** A size for PyTorch; one without a kernel of ours stands alone. */
+interface PeerSize {
   readonly name: string;
   readonly kernel: string;
   readonly shape: Readonly<Record<string, number>>;
 }
 
+/** The same with those of the modes "fp32" and "tf32" that are wanted. */
+interface PeerCase extends PeerSize {
+  readonly modes: readonly string[];
+}
+
 /** Scores, softmax and weighted sum of 8 sequences of 512 places, which we have no one kernel for. */
-const ATTENTION: PeerCase = {
+const ATTENTION: PeerSize = {
   name: "attention 8×12×512×64",
   kernel: "attention",
   shape: { batch: 8, heads: 12, places: 512, size: 64 },
@@ -63,20 +72,38 @@ export interface TorchOptions {
  */
 export function createTorchPart({ cases = SPEED_CASES, python = "python3", device = "cuda" }: TorchOptions = {}): Part {
   return async function* torch(context) {
+    const wantedModes = ({ name, kernel }: PeerSize) => {
+      const modes = device === "cuda" && PRODUCTS.has(kernel) ? ["fp32", "tf32"] : ["fp32"];
+      return modes.filter((mode) => !context.done(keyOf({ name, mode })));
+    };
+    const peers = [...cases, ...(device === "cuda" ? [ATTENTION] : [])].flatMap((size): PeerCase[] => {
+      const { name, kernel, shape } = size;
+      const modes = wantedModes(size);
+      return modes.length === 0 ? [] : [{ name, kernel, shape, modes }];
+    });
+    // Asked after the rows, since each of them is to be asked for.
+    if (peers.length === 0 && context.done(PROGRAM_CHECK)) return;
     const sized = new Map<string, SizedCase>();
     const rows: Row[] = [];
     const limitMs = START_LIMIT_MS + PROGRAM_LIMIT_MS;
-    // Not kept by a resumed suite: without it there are no rows.
-    const program = await runCheck({ part: PART, name: "PyTorch", limitMs }, context, async (signal) => {
-      for (const each of cases) sized.set(each.name, await CaseSpeeds.of(context.host).size(each, signal));
-      const peers = [...sized].map(([name, { kernel, shape }]): PeerCase => ({ name, kernel, shape }));
-      return runProgram({ python, device }, [...peers, ...(device === "cuda" ? [ATTENTION] : [])], rows, signal);
+    // Made whatever an earlier suite has: without it there are no rows.
+    const program = await runCheck({ part: PART, name: PROGRAM_CHECK, limitMs }, context, async (signal) => {
+      for (const each of cases.filter(({ name }) => peers.some((peer) => peer.name === name))) {
+        sized.set(each.name, await CaseSpeeds.of(context.host).size(each, signal));
+      }
+      const fitted = peers.map((peer) => ({ ...peer, shape: sized.get(peer.name)?.shape ?? peer.shape }));
+      return runProgram({ python, device }, fitted, rows, signal);
     });
     yield program;
-    for (const [key, same] of Map.groupBy(rows, ({ name, mode }) => `${name} ${mode}`)) {
-      if (!context.done(key)) yield await checkRows(context, key, same, sized.get(same[0]!.name));
+    for (const [key, same] of Map.groupBy(rows, keyOf)) {
+      yield await checkRows(context, key, same, sized.get(same[0]!.name));
     }
   };
+}
+
+/** Name of the check of a row. */
+function keyOf({ name, mode }: { readonly name: string; readonly mode: string }): string {
+  return `${name} ${mode}`;
 }
 
 /** One case in one mode: PyTorch's fastest row beside our tuned kernel. */
@@ -123,19 +150,22 @@ async function runProgram(
   signal: AbortSignal,
 ): Promise<Finding> {
   const child = spawn(python, [fileURLToPath(PROGRAM), "--device", device], { stdio: "pipe" });
-  const starting = AbortSignal.timeout(START_LIMIT_MS);
   const end = () => child.kill("SIGKILL");
-  for (const each of [signal, starting]) each.addEventListener("abort", end, { once: true });
+  let isTooSlow = false;
+  const starting = setTimeout(() => {
+    isTooSlow = true;
+    end();
+  }, START_LIMIT_MS);
+  signal.addEventListener("abort", end, { once: true });
   try {
-    return await readRows(child, cases, rows, () => starting.removeEventListener("abort", end));
+    return await readRows(child, cases, rows, () => clearTimeout(starting));
   } catch (error) {
-    if (starting.aborted && rows.length === 0) {
-      throw new Error(`It did not start within ${START_LIMIT_MS} ms.`, { cause: error });
-    }
+    if (isTooSlow) throw new Error(`It did not start within ${START_LIMIT_MS} ms.`, { cause: error });
     throw error;
   } finally {
     end();
-    for (const each of [signal, starting]) each.removeEventListener("abort", end);
+    clearTimeout(starting);
+    signal.removeEventListener("abort", end);
   }
 }
 

@@ -63,6 +63,9 @@ test("without Python there is nothing to compare with, and a program that fails 
   const [missing, ...none] = await run(createTorchPart({ cases, python: "/nowhere/python3" }));
   expect(missing).toMatchObject({ outcome: "skipped", reason: expect.stringContaining("no Python") });
   expect(none).toEqual([]);
+  expect(
+    await run(createTorchPart({ cases, python: "/nowhere/python3", device: "cpu" }), ["small fp32", "PyTorch"]),
+  ).toEqual([]);
   // Node cannot run it.
   const [failed] = await run(createTorchPart({ cases, python: process.execPath }));
   expect(failed).toMatchObject({ outcome: "failed", reason: expect.stringContaining("after 0 rows") });

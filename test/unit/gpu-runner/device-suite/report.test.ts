@@ -1,10 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Check } from "../../../../src/gpu-runner/device-suite/check.ts";
 import { MOST_REPORT_BYTES, renderReport } from "../../../../src/gpu-runner/device-suite/report.ts";
-import { readEarlier, ReportWriter, type SuiteSubject } from "../../../../src/gpu-runner/device-suite/suite-report.ts";
+import {
+  openFolder,
+  readEarlier,
+  ReportWriter,
+  type SuiteSubject,
+} from "../../../../src/gpu-runner/device-suite/suite-report.ts";
 
 const subject: SuiteSubject = {
   device: {
@@ -85,7 +90,7 @@ it("has at most 16 MiB, and says how many checks it leaves out", () => {
   expect(Buffer.byteLength(failures)).toBeLessThanOrEqual(MOST_REPORT_BYTES);
 });
 
-it("reads back what it wrote, and refuses another device's report", async () => {
+it("reads back what it wrote, and refuses the report of another device or other code", async () => {
   const folder = await mkdtemp(join(tmpdir(), "millrace-suite-"));
   try {
     expect(await readEarlier(folder, subject)).toEqual([]);
@@ -94,10 +99,24 @@ it("reads back what it wrote, and refuses another device's report", async () => 
     expect(await readFile(writer.paths.html, "utf8")).toContain("gemm");
     expect(await readEarlier(folder, subject)).toEqual([failed]);
     const { fingerprint } = subject.device;
+    const reordered = Object.fromEntries(Object.entries(fingerprint).toReversed()) as typeof fingerprint;
+    const same = { ...subject, device: { ...subject.device, fingerprint: reordered } };
+    expect(await readEarlier(folder, same)).toEqual([failed]);
+    const newer = { ...subject, commit: "c0ffee" };
+    await expect(readEarlier(folder, newer)).rejects.toThrow(
+      "is of release 0.1.0, and this is release 0.1.0 at commit c0ffee: name another folder by --out",
+    );
+    await expect(readEarlier(folder, { ...subject, release: "0.2.0" })).rejects.toThrow("this is release 0.2.0");
     const other = { ...subject, device: { ...subject.device, fingerprint: { ...fingerprint, driver: "newer" } } };
     await expect(readEarlier(folder, other)).rejects.toThrow("of another driver: name another folder by --out");
     await writeFile(writer.paths.json, "{");
     await expect(readEarlier(folder, subject)).rejects.toThrow("is no report of this suite");
+    await rm(writer.paths.json);
+    await mkdir(writer.paths.json);
+    await expect(readEarlier(folder, subject)).rejects.toThrow("cannot be read: EISDIR");
+    const file = writer.paths.html;
+    await expect(openFolder(file)).rejects.toThrow(`--out ${file} is no folder to write to`);
+    await openFolder(join(folder, "a", "b"));
   } finally {
     await rm(folder, { recursive: true });
   }

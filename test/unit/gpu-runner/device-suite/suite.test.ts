@@ -52,7 +52,21 @@ it("makes only what failed, or was not reached, when it is resumed", async () =>
   ];
   const { told } = await runParts([passing("a", ["right", "wrong", "lacking", "new"], made)], { earlier });
   expect(made).toEqual(["wrong", "new"]);
-  expect(told).toEqual(["a/right passed", "a/lacking skipped", "a/wrong passed", "a/new passed"]);
+  expect(told).toEqual(["a/right passed", "a/wrong passed", "a/lacking skipped", "a/new passed"]);
+});
+
+it("keeps the failures that a resumed suite does not make again", async () => {
+  const wrong = check("a", "wrong", "failed", "it was wrong");
+  const rest = check("a", "the rest", "failed", "a defect");
+  const elsewhere = check("b", "the rest", "skipped", "time limit");
+  const earlier = [wrong, rest, elsewhere];
+  const wants = (_: string, name: string) => name === "new";
+  const selected = await runParts([passing("a", ["wrong", "new"])], { earlier, wants });
+  expect(selected.checks).toEqual([...earlier, check("a", "new", "passed")]);
+  const late = await runParts([passing("a", ["wrong", "new"])], { earlier, limitMs: 0 });
+  expect(late.checks).toEqual(earlier);
+  const whole = await runParts([passing("a", ["wrong", "new"])], { earlier });
+  expect(whole.told).toEqual(["a/wrong passed", "b/the rest skipped", "a/new passed"]);
 });
 
 it("makes only wanted checks", async () => {
