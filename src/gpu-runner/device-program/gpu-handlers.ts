@@ -19,6 +19,7 @@ import { openEnvironment } from "../environments/environment-source.ts";
 import { openGpuPopulation } from "../rollout/gpu/open-gpu-population.ts";
 import { replayEnvironment } from "../environments/replay-environment.ts";
 import { rollOutOnce, tryRollOut } from "../rollout/roll-out.ts";
+import { tuneNetwork } from "../networks/tune-network.ts";
 import { WgslBackend } from "../networks/wgsl-backend.ts";
 import { runTrain } from "../training/train-call.ts";
 import type { DeviceDescription, DeviceHandlers } from "../device-host/messages.ts";
@@ -73,6 +74,7 @@ export function createGpuHandlers(
     measureRoofline: async ({ budgetMs }, options) => measureRoofline(target(), { budgetMs, ...options }),
     tune: async ({ spec, settings }, options) =>
       tuneKernel(target(), spec, { ...options, ...(settings && { settings }) }),
+    tuneNetwork: async (request, options) => tuneNetwork(context, request, options),
     openKernel: async ({ kernelKey, spec, axes }, options) => opened.open(target(), kernelKey, spec, axes, options),
     runKernel: async ({ kernelKey, dispatches }) => {
       await opened.run(target(), kernelKey, dispatches);
@@ -99,7 +101,8 @@ export function createGpuHandlers(
     replay: async ({ environment, ...request }) => replayEnvironment(context, openEnvironment(environment), request),
     reference: () => Promise.reject(new ProblemError("backend-failed", "References are computed by the CPU process")),
     compress: () => Promise.reject(new ProblemError("backend-failed", "Networks are compressed by the CPU process")),
-    loadModel: ({ modelKey, model, threads, layout }) => models.load(modelKey, model, { threads, layout }),
+    loadModel: ({ modelKey, model, threads, layouts }) =>
+      models.load(modelKey, model, { threads, ...(layouts && { layouts }) }),
     unloadModel: async ({ modelKey }) => {
       models.unload(modelKey);
       return null;

@@ -7,7 +7,7 @@ import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cach
 import { tuneKernel } from "../../../src/gpu-runner/kernels/tuning/tune-kernel.ts";
 import type { JobProgress } from "../../../src/protocol/jobs/job.ts";
 import { toProblem } from "../../../src/protocol/wire/problem.ts";
-import { TuningSpec } from "../../../src/protocol/jobs/tuning.ts";
+import { KernelTuningSpec } from "../../../src/protocol/jobs/tuning.ts";
 
 const variant = (name: string, file: string, axes: KernelVariant["axes"]): KernelVariant<"n"> => ({
   name,
@@ -64,7 +64,7 @@ const target = {
 async function attempt(kernel: string, signal: AbortSignal): Promise<void> {
   const phases = new Set<string>();
   expectedElements = 0;
-  const spec = TuningSpec.parse({ kind: "tuning", kernel, budgetMs: 20_000 });
+  const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, budgetMs: 20_000 });
   const onProgress = ({ phase, candidatesLeft }: JobProgress) => phases.add(`${phase}: ${candidatesLeft}`);
   const outcome = await tuneKernel(target, spec, { onProgress, signal }).then(
     (found) => ({ found, problem: null }),
