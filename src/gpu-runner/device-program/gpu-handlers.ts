@@ -2,6 +2,7 @@ import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../../kernels/registry.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { announceKernels, digestKernel } from "../kernels/dispatch/kernel-sources.ts";
+import { suitDevice } from "../kernels/dispatch/suit-device.ts";
 import { benchmarkProgram } from "../kernels/benchmark/benchmark-program.ts";
 import { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { computeKernel } from "../kernels/compute-kernel.ts";
@@ -61,7 +62,7 @@ export function createGpuHandlers(
   };
   const target = () => {
     if (description === null) throw new TypeError("describe comes first");
-    return { ...context, gpu, kernels, description: description.device };
+    return { ...context, gpu, kernels: suitDevice(kernels, description.device), description: description.device };
   };
   const models = new WgslBackend(gpu, context);
 
