@@ -7,7 +7,7 @@ import { PipelineCache } from "../src/gpu-runner/devices/gpu/pipeline-cache.ts";
 import { probeGpu } from "../src/gpu-runner/kernels/describe-gpu.ts";
 import { type KernelChoice, resolveBenchmark } from "../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
 import { tuneKernel } from "../src/gpu-runner/kernels/tuning/tune-kernel.ts";
-import { TuningSpec } from "../src/protocol/jobs/tuning.ts";
+import { KernelTuningSpec } from "../src/protocol/jobs/tuning.ts";
 import type { Opened } from "./contest.ts";
 import { SEED } from "./kernel-at-shape.ts";
 
@@ -30,7 +30,7 @@ export async function openOwnGpu(): Promise<OwnGpu> {
 /** Choice of the product's own search for a kernel at a shape. */
 export async function tuneChoice(own: OwnGpu, kernel: string, shape: KernelShape): Promise<KernelChoice> {
   const description = await probeGpu(own.gpu, own, "gpu0");
-  const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, ...TUNING });
+  const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, shape, ...TUNING });
   const search = { onProgress: () => {}, signal: new AbortController().signal };
   const { variant, axes } = (await tuneKernel({ ...own, kernels: KERNELS, description }, spec, search)).tuning.best;
   return resolveBenchmark(KERNELS, { kernel, shape, variant }, axes);

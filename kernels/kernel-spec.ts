@@ -120,6 +120,11 @@ export interface KernelSpec<Size extends string = string> {
    * parts: every binding either does not depend on it or has it as a factor of its outermost extent.
    */
   readonly splitBy?: Size;
+  /**
+   * Default on a device that is no emulation, for every shape: where the other default has few or serial lanes. Measured
+   * on an NVIDIA H100, 2026-11-26, in bench/results/device-suite-2026-11-26-nvidia-h100-80gb-hbm3.json.
+   */
+  readonly onRealGpu?: { readonly variant: string; readonly axes: AxisValues };
   /** Name of the variant for a shape, until the tuner knows better. */
   preferVariant?(shape: KernelShape<Size>): string;
   /** Floating-point operations of the problem, the same for every variant. */

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { SUCCESSIVE_HALVING, type TunerSettings } from "../../src/gpu-runner/kernels/tuning/tuner.ts";
 import { DeviceChild } from "../../src/gpu-runner/device-host/device-child.ts";
-import { TuningSpec } from "../../src/protocol/jobs/tuning.ts";
+import { KernelTuningSpec } from "../../src/protocol/jobs/tuning.ts";
 import type { Choice, TunerCase } from "./tuner-case.ts";
 
 /** Result of a search and its cost. */
@@ -32,7 +32,7 @@ export async function searchKernel(
   settings: TunerSettings,
 ): Promise<SearchOutcome> {
   const budgetMs = settings === EXHAUSTIVE ? EXHAUSTIVE_BUDGET_MS : BUDGET_MS;
-  const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs });
+  const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs });
   const deviceKey = "gpu0";
   const logger = pino({ level: "silent" });
   // Mesa would cache the shaders of an earlier search.

@@ -33,6 +33,7 @@ export const argmax: KernelSpec<"n"> = {
     { name: "high", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
   ],
   variants: [tree],
+  onRealGpu: { variant: "tree", axes: { lanes: 128, groups: 1024 } },
   flops: ({ n }) => n - 1,
   bytes: ({ n }) => 4 * (n + 2),
   tolerance: { relative: 0, absolute: () => 0, reason: "an element is chosen, never computed with" },

@@ -46,6 +46,7 @@ export const layernorm: KernelSpec<Size> = {
     { name: "y", access: "write", dtype: "float32", extents: (s) => [s.rows, s.columns], alignment: [1, 4] },
   ],
   variants: [rowPerLane, rowPerGroup],
+  onRealGpu: { variant: "row-per-group", axes: { lanes: 128 } },
   splitBy: "rows",
   flops: ({ rows, columns }) => 8 * rows * columns,
   bytes: ({ rows, columns }) => 8 * rows * columns + 8 * columns,

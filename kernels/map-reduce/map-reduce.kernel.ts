@@ -47,6 +47,7 @@ export const mapReduce: KernelSpec<"n"> = {
     { name: "total", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
   ],
   variants: [fused, unfused],
+  onRealGpu: { variant: "fused", axes: { lanes: 128, groups: 1024 } },
   flops: ({ n }) => 2 * n,
   bytes: ({ n }) => 8 * n + 4,
   tolerance: {

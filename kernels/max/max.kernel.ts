@@ -31,6 +31,7 @@ export const max: KernelSpec<"n"> = {
     { name: "high", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
   ],
   variants: [tree],
+  onRealGpu: { variant: "tree", axes: { lanes: 128, groups: 1024 } },
   flops: ({ n }) => n - 1,
   bytes: ({ n }) => 4 * (n + 1),
   tolerance: { relative: 0, absolute: () => 0, reason: "an element is chosen, never computed with" },

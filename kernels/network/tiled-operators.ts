@@ -1,4 +1,5 @@
-import type { KernelVariant } from "../kernel-spec.ts";
+import type { AxisValues, KernelVariant } from "../kernel-spec.ts";
+import type { Tiling } from "../../src/protocol/models/network-layout.ts";
 import {
   DENSE_IN_REGISTERS,
   PICTURES_IN_REGISTERS,
@@ -13,7 +14,7 @@ type Size = "rows" | "columns" | "products";
 export type TiledKind = "dense" | "product" | "convolve";
 
 /** Structures of the catalogue for the heavy operators of networks. */
-export type Tiling = "in-registers" | "in-workgroup-memory";
+type Structure = "in-registers" | "in-workgroup-memory";
 
 /** Folder of the variants' files. */
 export const NETWORK_FOLDER = new URL(".", import.meta.url);
@@ -34,7 +35,7 @@ const inWorkgroupMemory = (file: string) =>
 const matricesInWorkgroupMemory = inWorkgroupMemory("matrices-in-workgroup-memory.wgsl");
 
 /** Programs of the heavy operators by structure: files that follow those of the network, with axes and grids. */
-export const TILED_OPERATORS: Readonly<Record<Tiling, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
+const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
   "in-registers": {
     dense: matricesInRegisters,
     product: matricesInRegisters,
@@ -46,3 +47,51 @@ export const TILED_OPERATORS: Readonly<Record<Tiling, Readonly<Record<TiledKind,
     convolve: inWorkgroupMemory("pictures-in-workgroup-memory.wgsl"),
   },
 };
+
+/** All of them, to be read and checked at once. */
+export const TILED_VARIANTS = Object.values(TILED_OPERATORS).flatMap((kinds) => Object.values(kinds));
+
+/** Program of a heavy operator, with values for its axes. */
+export interface TileChoice {
+  readonly structure: Structure;
+  readonly variant: KernelVariant<Size>;
+  readonly axes: AxisValues;
+}
+
+interface Lanes {
+  readonly lanesN: number;
+  readonly lanesM: number;
+}
+
+/**
+ * Lanes of tiles in registers. The first are for software devices. On an H100, 32 × 8 lanes took products of 2048 by 2048
+ * to half of the roof, and pictures were fastest with 8 × 4 and 16 × 2.
+ */
+const REGISTERS: Readonly<
+  Record<Exclude<Tiling, "in-workgroup-memory" | "by-size">, { readonly matrices: Lanes; readonly pictures: Lanes }>
+> = {
+  "in-registers": { matrices: { lanesN: 8, lanesM: 1 }, pictures: { lanesN: 4, lanesM: 2 } },
+  "in-registers-16x4": { matrices: { lanesN: 16, lanesM: 4 }, pictures: { lanesN: 8, lanesM: 4 } },
+  "in-registers-32x8": { matrices: { lanesN: 32, lanesM: 8 }, pictures: { lanesN: 16, lanesM: 2 } },
+};
+
+/**
+ * Workgroups from which the largest tiles in registers keep a GPU busy: about as many as it has cores. On an H100 (132)
+ * they lost to tiles in workgroup memory at 4 and 16 workgroups, and won at 256.
+ */
+const BUSY_GROUPS = 128;
+
+/** Program of a heavy operator in a tiling, for matrices of this size and number. */
+export function chooseTile(tiling: Tiling, kind: TiledKind, size: Readonly<Record<Size, number>>): TileChoice {
+  if (tiling === "by-size") {
+    const large = chooseTile("in-registers-32x8", kind, size);
+    const [x, y, z] = large.variant.passes[0]!.workgroups(size, large.axes);
+    return x * y * z >= BUSY_GROUPS ? large : chooseTile("in-workgroup-memory", kind, size);
+  }
+  if (tiling === "in-workgroup-memory") {
+    return { structure: tiling, variant: TILED_OPERATORS[tiling][kind], axes: { tile: 16 } };
+  }
+  const { matrices, pictures } = REGISTERS[tiling];
+  const axes = { ...(kind === "convolve" ? pictures : matrices) };
+  return { structure: "in-registers", variant: TILED_OPERATORS["in-registers"][kind], axes };
+}

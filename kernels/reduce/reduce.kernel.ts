@@ -32,6 +32,7 @@ export const reduce: KernelSpec<"n"> = {
     { name: "total", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
   ],
   variants: [tree],
+  onRealGpu: { variant: "tree", axes: { lanes: 256, groups: 1024 } },
   flops: ({ n }) => n - 1,
   bytes: ({ n }) => 4 * (n + 1),
   peak: trafficPeak("read", [

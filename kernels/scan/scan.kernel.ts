@@ -47,6 +47,7 @@ export const scan: KernelSpec<"n"> = {
     { name: "sums", access: "write", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
   ],
   variants: [sharePerLane, sharePerGroup],
+  onRealGpu: { variant: "share-per-group", axes: { shares: 256, lanes: 32 } },
   flops: ({ n }) => n - 1,
   bytes: ({ n }) => 8 * n,
   tolerance: {

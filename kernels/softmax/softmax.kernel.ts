@@ -74,6 +74,7 @@ export const softmax: KernelSpec<Size> = {
     },
   ],
   variants: [rowPerLane, rowPerGroup, rowInShares],
+  onRealGpu: { variant: "row-per-group", axes: { lanes: 256 } },
   preferVariant: ({ rows, columns }) => (rows <= FEW_ROWS && columns >= LONG_ROW ? "row-in-shares" : "row-per-lane"),
   splitBy: "rows",
   flops: ({ rows, columns }) => 5 * rows * columns,

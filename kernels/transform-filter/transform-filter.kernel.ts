@@ -52,6 +52,7 @@ export const transformFilter: KernelSpec<"n"> = {
     { name: "count", access: "write", dtype: "int32", extents: () => [1], alignment: [1] },
   ],
   variants: [sharePerLane, sharePerGroup],
+  onRealGpu: { variant: "share-per-group", axes: { shares: 256, lanes: 32 } },
   flops: ({ n }) => 2 * n,
   bytes: ({ n }) => 8 * n,
   tolerance: {

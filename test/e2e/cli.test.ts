@@ -280,6 +280,7 @@ describe("models and requests", () => {
     [["validate", "lenet5", "--requirements", "none-such"], 2, "#/requirements: is not the name"],
     [["validate", "lenet5", "--requirements", "a", "--require", "fidelity >= 1"], 2, "not both"],
     [["optimise", "nobody"], 2, "#/subject/model: is not a model"],
+    [["tune", "nothing@1"], 2, "#/model: is not a model"],
     [["tune", "nothing"], 5, "no kernel nothing"],
     [["evaluate", "cartpole", "--environment", "nowhere"], 2, "#/environment: is not an environment"],
     [["train", "nowhere"], 2, "#/environment: is not an environment"],

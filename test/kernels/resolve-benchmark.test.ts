@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { KernelSpec, KernelVariant } from "../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../kernels/registry.ts";
 import { resolveBenchmark } from "../../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
+import { suitDevice } from "../../src/gpu-runner/kernels/dispatch/suit-device.ts";
 import { ProblemError } from "../../src/protocol/wire/problem.ts";
 
 function problemOf(work: () => unknown) {
@@ -63,4 +64,20 @@ test("a variant that does not take the shape is not to be had", () => {
   expect(resolveBenchmark(kernels, { ...request, shape: { m: 65 } }).variant.name).toBe(second.name);
   const problem = problemOf(() => resolveBenchmark(kernels, { ...request, shape: { m: 65 }, variant: first.name }));
   expect(problem).toMatchObject({ code: "invalid-request", errors: [{ pointer: "#/variant" }] });
+});
+
+test("a device that is no emulation has defaults of its own, whose axes can be compiled", () => {
+  const real = suitDevice(KERNELS, { software: false });
+  const choose = (kernels: typeof KERNELS) => {
+    const { variant, axes } = resolveBenchmark(kernels, { kernel: "softmax", shape: {} });
+    return [variant.name, axes];
+  };
+  expect(choose(suitDevice(KERNELS, { software: true }))).toEqual(["row-per-lane", { lanes: 8 }]);
+  expect(choose(real)).toEqual(["row-per-group", { lanes: 256 }]);
+  const suited = [...KERNELS.values()].filter(({ onRealGpu }) => onRealGpu !== undefined);
+  expect(suited.length).toBeGreaterThan(0);
+  for (const { name, onRealGpu } of suited) {
+    const { variant, axes } = resolveBenchmark(real, { kernel: name, shape: {} }, onRealGpu!.axes);
+    expect({ variant: variant.name, axes }).toEqual(onRealGpu);
+  }
 });

@@ -12,6 +12,7 @@ interface Attempt {
   readonly found: TuningMeasurement | null;
   readonly problem: Problem | null;
   readonly phases: readonly string[];
+  readonly expectedElements: number;
   readonly liveBytes: number;
 }
 
@@ -70,6 +71,10 @@ test("every trial is kept, with all its runs", () => {
   expect(trials).toHaveLength(6);
   expect(trials.map((trial) => TuningTrial.parse(trial))).toEqual(trials);
   expect(trialOf("spinning", { lanes: 16, turns: 20_000 })?.rungsMs.at(-1)).toHaveLength(24);
+});
+
+test("the reference is computed once for all candidates", () => {
+  expect(attempts[0]?.expectedElements).toBe(1_024);
 });
 
 test("progress reports phase and candidates left", () => {

@@ -16,7 +16,7 @@ import { probe } from "./probe.ts";
 import { canRunNow } from "./subjects/kernel-devices.ts";
 import { throughput } from "./throughput.ts";
 import { training } from "./training/training.ts";
-import { tuning } from "./tuning.ts";
+import { tuning } from "./tuning/tuning.ts";
 import { validation } from "./validation/validation.ts";
 
 const KINDS: { readonly [Kind in JobKind]: JobKindModule<Extract<JobSpec, { kind: Kind }>> } = {

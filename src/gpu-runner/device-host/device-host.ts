@@ -1,4 +1,4 @@
-import type { Layout } from "../networks/schedule-operators.ts";
+import type { NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import path from "node:path";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, Hardware, KernelAnnouncement } from "../../protocol/fleet/hardware.ts";
@@ -9,7 +9,7 @@ import type { PoolState } from "../../protocol/fleet/memory.ts";
 import type { ProbedClaim } from "../../protocol/jobs/probe.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
-import type { TuningSpec } from "../../protocol/jobs/tuning.ts";
+import type { KernelTuningSpec } from "../../protocol/jobs/tuning.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
 import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
@@ -156,7 +156,7 @@ export class DeviceHost {
   }
 
   /** Searches for a kernel's fastest variant and axes; see `work`. */
-  tune(spec: TuningSpec, options: WorkOptions = {}): Promise<TuningMeasurement> {
+  tune(spec: KernelTuningSpec, options: WorkOptions = {}): Promise<TuningMeasurement> {
     return this.work("tune", { spec }, spec.budgetMs + TUNING_GRACE_MS, options);
   }
 
@@ -221,21 +221,27 @@ export class DeviceHost {
 
   /**
    * Loads an ONNX file, here and in every later life, until it is unloaded. It runs with this many threads, one by
-   * default.
+   * default. A model that is loaded under the key already answers until this one can. `layouts` were measured before in our
+   * own kernels; `onChosen` receives those that this load or a later request measures.
    */
   async loadModel({
     modelKey,
     threads = 1,
-    layout,
+    layouts = {},
+    onChosen = () => {},
     ...file
-  }: { modelKey: string; threads?: number; layout?: Layout | undefined } & ModelFile): Promise<
-    DeviceCalls["loadModel"]["output"]
-  > {
+  }: {
+    modelKey: string;
+    threads?: number;
+    layouts?: NetworkLayouts;
+    onChosen?: (layouts: NetworkLayouts) => void;
+  } & ModelFile): Promise<{ loadMs: number }> {
     this.#models.refuse(modelKey);
-    const load = () => this.#models.load(this.#lives, modelKey, { file, threads, layout });
+    const load = () => this.#models.load(this.#lives, modelKey, { file, threads, layouts });
     // A GPU's process compiles and measures during a load, and a device does one such piece of work at a time.
     const loaded = await (this.#options.role === "gpu" ? this.#inTurn(load) : load());
-    this.#models.keep(modelKey, { file, threads, layout: loaded.layout });
+    this.#models.keep(modelKey, { file, threads, layouts, onChosen });
+    this.#models.noteLayouts(modelKey, loaded.layouts);
     return loaded;
   }
 
@@ -301,7 +307,10 @@ export class DeviceHost {
     { requestId, signal }: { requestId: string; signal?: AbortSignal },
   ): Promise<InferenceOutcome> {
     this.#models.refuse(modelKey);
-    return this.#lives.call("infer", { modelKey, tensors, requestId }, { ...this.#models.limitOf(modelKey), signal });
+    const limits = { ...this.#models.limitOf(modelKey), signal };
+    const outcome = await this.#lives.call("infer", { modelKey, tensors, requestId }, limits);
+    this.#models.noteLayouts(modelKey, outcome.layouts);
+    return outcome;
   }
 
   /** Counters of the device's buffer pool; an aborted signal fails with `cancelled` and ends nothing. */

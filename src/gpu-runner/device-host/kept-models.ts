@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import type { NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
-import type { Layout } from "../networks/schedule-operators.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { CallOptions, DeviceChild, DeviceLogger } from "./device-child.ts";
 import { judgeReload } from "./life-machine.ts";
@@ -18,8 +18,9 @@ export type ModelFile = { readonly path: string } | { readonly read: () => Promi
 interface LoadedModel {
   readonly file: ModelFile;
   readonly threads: number;
-  /** Layout in our kernels, which a later life of the process need not measure again. */
-  readonly layout?: Layout | undefined;
+  /** Layouts in our kernels, which a later life of the process need not measure again. */
+  layouts: NetworkLayouts;
+  readonly onChosen: (layouts: NetworkLayouts) => void;
   fatalReloads: number;
 }
 
@@ -52,6 +53,14 @@ export class KeptModels {
     this.#models.delete(modelKey);
   }
 
+  /** Keeps layouts that the process measured for a model. */
+  noteLayouts(modelKey: string, layouts: NetworkLayouts = {}): void {
+    const model = this.#models.get(modelKey);
+    if (model === undefined || Object.keys(layouts).length === 0) return;
+    model.layouts = { ...model.layouts, ...layouts };
+    model.onChosen(layouts);
+  }
+
   /** Fails with `not-found` where the model is not loaded. */
   find(modelKey: string): Readonly<LoadedModel> {
     const loaded = this.#models.get(modelKey);
@@ -73,9 +82,9 @@ export class KeptModels {
   async load(
     child: Pick<DeviceChild, "call">,
     modelKey: string,
-    { file, threads, layout }: Pick<LoadedModel, "file" | "threads" | "layout">,
+    { file, threads, layouts }: Pick<LoadedModel, "file" | "threads" | "layouts">,
   ) {
-    const input = { modelKey, model: await contentOf(file), threads, ...(layout && { layout }) };
+    const input = { modelKey, model: await contentOf(file), threads, layouts };
     return child.call("loadModel", input, this.limitOf(modelKey));
   }
 
@@ -89,7 +98,7 @@ export class KeptModels {
    */
   async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
     try {
-      await this.load(child, modelKey, model);
+      this.noteLayouts(modelKey, (await this.load(child, modelKey, model)).layouts);
       model.fatalReloads = 0;
     } catch (error) {
       const { fatalReloads, isGivenUp } = judgeReload(model.fatalReloads, child.alive);

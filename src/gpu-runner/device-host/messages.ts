@@ -4,24 +4,25 @@ import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
 import type { PoolState } from "../../protocol/fleet/memory.ts";
+import type { NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import type { ProbedClaim } from "../../protocol/jobs/probe.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
 import type { Roofline } from "../../protocol/fleet/roofline.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
-import type { TuningSpec } from "../../protocol/jobs/tuning.ts";
+import type { KernelTuningSpec } from "../../protocol/jobs/tuning.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
 import type { ComputeOutcome, ComputeRequest } from "../kernels/compute-kernel.ts";
 import type { KernelRequest, OpenedKernel } from "../kernels/open-kernels.ts";
 import type { ThroughputSpec } from "../../protocol/jobs/throughput.ts";
 import type { ThroughputMeasurement } from "../kernels/throughput/stream-kernel.ts";
 import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
+import type { TunedNetwork, TuneNetworkRequest } from "../networks/tune-network.ts";
 import type { TunerSettings } from "../kernels/tuning/tuner.ts";
 import type { EnvironmentSource } from "../environments/environment-source.ts";
 import type { ReplayRequest, ReplayTrace } from "../environments/replay-environment.ts";
 import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from "../rollout/roll-out.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { CallContext } from "../devices/progress.ts";
-import type { Layout } from "../networks/schedule-operators.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
@@ -54,7 +55,9 @@ export interface DeviceCalls {
   measureRoofline: { input: { budgetMs: number }; output: Roofline };
   /** Checks the claims about this device and its machine. */
   probe: { input: { claimed: Device; hardware: Hardware }; output: ProbedClaim[] };
-  tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
+  tune: { input: { spec: KernelTuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
+  /** Measures the layouts of a network in our kernels; for a process of its own. */
+  tuneNetwork: { input: TuneNetworkRequest; output: TunedNetwork };
   /** Keeps a kernel ready under a name, with its inputs and checked, until it is closed or the process ends. */
   openKernel: { input: { kernelKey: string; spec: KernelRequest; axes: AxisValues }; output: OpenedKernel };
   /** Runs this many dispatches of an open kernel in one submission; answers when the device is done. */
@@ -76,11 +79,11 @@ export interface DeviceCalls {
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
   /**
    * `model` is the path of an ONNX file, or its content; it runs with one thread where `threads` is absent. Our kernels
-   * measure a layout unless they are given one, and return it.
+   * measure a layout unless they are given one for the sizes, and return what they measured.
    */
   loadModel: {
-    input: { modelKey: string; model: string | ModelContent; threads?: number; layout?: Layout };
-    output: { loadMs: number; layout?: Layout };
+    input: { modelKey: string; model: string | ModelContent; threads?: number; layouts?: NetworkLayouts };
+    output: { loadMs: number; layouts?: NetworkLayouts };
   };
   unloadModel: { input: { modelKey: string }; output: null };
   /**

@@ -2,6 +2,7 @@ import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../../kernels/registry.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { announceKernels, digestKernel } from "../kernels/dispatch/kernel-sources.ts";
+import { suitDevice } from "../kernels/dispatch/suit-device.ts";
 import { benchmarkProgram } from "../kernels/benchmark/benchmark-program.ts";
 import { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { computeKernel } from "../kernels/compute-kernel.ts";
@@ -19,6 +20,7 @@ import { openEnvironment } from "../environments/environment-source.ts";
 import { openGpuPopulation } from "../rollout/gpu/open-gpu-population.ts";
 import { replayEnvironment } from "../environments/replay-environment.ts";
 import { rollOutOnce, tryRollOut } from "../rollout/roll-out.ts";
+import { tuneNetwork } from "../networks/tune-network.ts";
 import { WgslBackend } from "../networks/wgsl-backend.ts";
 import { runTrain } from "../training/train-call.ts";
 import type { DeviceDescription, DeviceHandlers } from "../device-host/messages.ts";
@@ -60,7 +62,7 @@ export function createGpuHandlers(
   };
   const target = () => {
     if (description === null) throw new TypeError("describe comes first");
-    return { ...context, gpu, kernels, description: description.device };
+    return { ...context, gpu, kernels: suitDevice(kernels, description.device), description: description.device };
   };
   const models = new WgslBackend(gpu, context);
 
@@ -73,6 +75,7 @@ export function createGpuHandlers(
     measureRoofline: async ({ budgetMs }, options) => measureRoofline(target(), { budgetMs, ...options }),
     tune: async ({ spec, settings }, options) =>
       tuneKernel(target(), spec, { ...options, ...(settings && { settings }) }),
+    tuneNetwork: async (request, options) => tuneNetwork(context, request, options),
     openKernel: async ({ kernelKey, spec, axes }, options) => opened.open(target(), kernelKey, spec, axes, options),
     runKernel: async ({ kernelKey, dispatches }) => {
       await opened.run(target(), kernelKey, dispatches);
@@ -99,7 +102,8 @@ export function createGpuHandlers(
     replay: async ({ environment, ...request }) => replayEnvironment(context, openEnvironment(environment), request),
     reference: () => Promise.reject(new ProblemError("backend-failed", "References are computed by the CPU process")),
     compress: () => Promise.reject(new ProblemError("backend-failed", "Networks are compressed by the CPU process")),
-    loadModel: ({ modelKey, model, threads, layout }) => models.load(modelKey, model, { threads, layout }),
+    loadModel: ({ modelKey, model, threads, layouts }) =>
+      models.load(modelKey, model, { threads, ...(layouts && { layouts }) }),
     unloadModel: async ({ modelKey }) => {
       models.unload(modelKey);
       return null;

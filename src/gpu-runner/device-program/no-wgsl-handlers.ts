@@ -32,6 +32,7 @@ export const noWgslHandlers: Omit<DeviceHandlers, "describe" | OwnCall> = {
     throw new ProblemError("backend-failed", "This process runs no WGSL, so it has no roofs to measure");
   },
   tune: runsNoWgsl,
+  tuneNetwork: () => Promise.reject(new ProblemError("backend-failed", "This process runs no WGSL")),
   openKernel: runsNoWgsl,
   runKernel: keepsNothing,
   closeKernel: async () => null,

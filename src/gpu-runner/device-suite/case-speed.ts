@@ -1,7 +1,7 @@
 import type { KernelShape } from "../../../kernels/kernel-spec.ts";
 import type { Roofline } from "../../protocol/fleet/roofline.ts";
 import { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
-import { TuningSpec } from "../../protocol/jobs/tuning.ts";
+import { KernelTuningSpec } from "../../protocol/jobs/tuning.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
@@ -102,7 +102,7 @@ export class CaseSpeeds {
       const { kernel, shape } = sized;
       const budgetMs =
         TUNING_MS + Math.min(MOST_PREPARATION_MS, Math.round(this.#preparationMs.get(keyOf(sized)) ?? 0));
-      const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs });
+      const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, shape, budgetMs });
       const { tuning, trials } = await this.#host.work("tune", { spec }, TUNING_LIMIT_MS, { signal });
       const { variant, axes } = tuning.best;
       const measured = await this.#host.benchmark({ ...specOf(sized), variant, axes }, { signal });

@@ -12,7 +12,7 @@ import { runOptimisation } from "./optimisation/run-optimisation.ts";
 import { runProbe } from "./probe/run-probe.ts";
 import { healthOfThroughput, runThroughput } from "./throughput.ts";
 import { runTraining } from "./training/run-training.ts";
-import { runTuning } from "./tuning.ts";
+import { runTuning } from "./tuning/run-tuning.ts";
 import { runValidation } from "./validation/run-validation.ts";
 
 const KINDS: { readonly [Kind in JobKind]: JobKindModule<Extract<JobSpec, { kind: Kind }>> } = {

@@ -3,33 +3,29 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { type Fingerprint } from "../../protocol/fleet/hardware.ts";
+import { NetworkLayout, type NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { digestFingerprint, writeWhole } from "../host/files.ts";
-import type { Layout } from "../networks/schedule-operators.ts";
 
 /** Of our kernels and their layouts: raised where those that were measured before no longer hold. */
-const VERSION = 1;
+const VERSION = 2;
 
 const StoredLayouts = z.object({
   version: z.literal(VERSION),
-  layouts: z.record(
-    z.string(),
-    z.object({
-      lanes: z.int().positive(),
-      spreadFrom: z.number().nonnegative(),
-      tiling: z.enum(["in-registers", "in-workgroup-memory"]).nullable(),
-    }),
-  ),
+  layouts: z.record(z.string(), z.record(z.string(), NetworkLayout)),
 });
 
-/** Layouts of networks in our kernels, measured here, by the digest of the file and the fingerprint of the device. */
+/**
+ * Layouts of networks in our kernels, measured here, by the digest of the file, the fingerprint of the device, and the
+ * sizes.
+ */
 export class LayoutStore {
   readonly #path: string;
   readonly #logger: Pick<Logger, "warn">;
   /** In order of age, the oldest first. */
-  readonly #known: Map<string, Layout>;
+  readonly #known: Map<string, NetworkLayouts>;
 
-  private constructor(path: string, logger: Pick<Logger, "warn">, known: Map<string, Layout>) {
+  private constructor(path: string, logger: Pick<Logger, "warn">, known: Map<string, NetworkLayouts>) {
     this.#path = path;
     this.#logger = logger;
     this.#known = known;
@@ -44,19 +40,24 @@ export class LayoutStore {
     return new LayoutStore(path, logger, new Map(Object.entries(known)));
   }
 
-  find(digest: string, fingerprint: Fingerprint): Layout | undefined {
-    return this.#known.get(keyOf(digest, fingerprint));
+  /** By sizes; none where nothing was measured. */
+  find(digest: string, fingerprint: Fingerprint): NetworkLayouts {
+    return this.#known.get(keyOf(digest, fingerprint)) ?? {};
   }
 
-  /** Keeps a layout; the oldest is dropped where there are too many. */
-  async save(digest: string, fingerprint: Fingerprint, layout: Layout): Promise<void> {
-    this.#known.set(keyOf(digest, fingerprint), layout);
+  /** Keeps layouts beside those of other sizes; the oldest sizes, and files, are dropped where there are too many. */
+  async save(digest: string, fingerprint: Fingerprint, layouts: NetworkLayouts): Promise<void> {
+    const key = keyOf(digest, fingerprint);
+    const others = Object.entries(this.find(digest, fingerprint)).filter(([sizes]) => !(sizes in layouts));
+    const all = [...others, ...Object.entries(layouts)].slice(-LIMITS.layoutSizes);
+    this.#known.delete(key);
+    this.#known.set(key, Object.fromEntries(all));
     const oldest = this.#known.keys().next();
     if (this.#known.size > LIMITS.storedLayouts && !oldest.done) this.#known.delete(oldest.value);
     await this.#write();
   }
 
-  /** Forgets a layout that no longer opens. */
+  /** Forgets the layouts of a file that no longer opens. */
   async remove(digest: string, fingerprint: Fingerprint): Promise<void> {
     if (this.#known.delete(keyOf(digest, fingerprint))) await this.#write();
   }

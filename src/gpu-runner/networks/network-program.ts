@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
-import { NETWORK_FOLDER, TILED_OPERATORS, type Tiling } from "../../../kernels/network/tiled-operators.ts";
-import type { AxisValues, KernelVariant } from "../../../kernels/kernel-spec.ts";
+import { NETWORK_FOLDER, TILED_VARIANTS } from "../../../kernels/network/tiled-operators.ts";
+import type { KernelVariant } from "../../../kernels/kernel-spec.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
-import type { Dispatch, Layout } from "./schedule-operators.ts";
+import type { Dispatch } from "./schedule-operators.ts";
+import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
 const FILES = [
@@ -65,9 +66,8 @@ export class NetworkProgram {
   }
 
   /** Reads and checks the program, so that networks may be opened while other work holds the device's error scopes. */
-  async prepare(tilings: readonly Tiling[]): Promise<void> {
-    const variants = tilings.flatMap((tiling) => Object.values(TILED_OPERATORS[tiling]));
-    await Promise.all([[], ...variants.map(filesOf)].map((files) => this.#load(files)));
+  async prepare(): Promise<void> {
+    await Promise.all([[], ...TILED_VARIANTS.map(filesOf)].map((files) => this.#load(files)));
   }
 
   async #compile(files: readonly URL[], entryPoint: string, constants: ProgramConstants): Promise<GPUComputePipeline> {
@@ -112,7 +112,7 @@ const POWER = 5;
 const FIRST_SELDOM = 16;
 
 /** Constants that leave out the unused parts of the program and set its number of lanes. */
-export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layout, "lanes">): ProgramConstants {
+export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<NetworkLayout, "lanes">): ProgramConstants {
   const has = (test: (numbers: ReadyOp["numbers"]) => boolean) =>
     Number(operators.some(({ numbers }) => test(numbers)));
   const hasKind = (...kinds: (keyof typeof KIND)[]) => has(({ kind }) => kinds.some((each) => KIND[each] === kind));
@@ -153,42 +153,38 @@ export interface DispatchProgram {
   readonly groupsFor: (rows: number) => readonly [number, number, number];
 }
 
-/** Programs of all dispatches. Heavy operators of one form share a pipeline. */
-export async function programsFor(
+/** Programs of all dispatches, compiled beside each other. Heavy operators of one form share a pipeline. */
+export function programsFor(
   program: NetworkProgram,
   dispatches: readonly Dispatch[],
-  layout: Layout,
+  layout: NetworkLayout,
 ): Promise<DispatchProgram[]> {
   const together = dispatches.filter(({ tile }) => tile === undefined).flatMap(({ operators }) => operators);
   const shared = constantsOf(together, layout);
-  const programs: DispatchProgram[] = [];
-  for (const { tile, groups } of dispatches) {
-    if (tile === undefined) {
-      programs.push({ pipeline: await program.pipelineFor(shared), groupsFor: (rows) => [groups, rows, 1] });
-      continue;
-    }
-    const variant = TILED_OPERATORS[layout.tiling!][tile.kind];
-    const alike = dispatches.filter((each) => formOf(each) === formOf({ tile }));
-    const axes: AxisValues = Object.fromEntries(variant.axes.map((axis) => [axis.name, axis.default]));
-    const constants = {
-      ...constantsOf(
-        alike.flatMap(({ operators }) => operators),
-        layout,
-      ),
-      ...axes,
-      tiled_kind: KIND[tile.kind],
-      is_aligned: Number(tile.isAligned),
-      // Only pictures in registers are read in vectors of channels.
-      ...(tile.hasRest !== undefined && layout.tiling === "in-registers" && { has_rest: Number(tile.hasRest) }),
-    };
-    programs.push({
-      pipeline: await program.tilePipelineFor(variant, constants),
-      groupsFor: (rows) => variant.passes[0]!.workgroups({ ...tile, products: rows * tile.products }, axes),
-    });
-  }
-  return programs;
+  return Promise.all(
+    dispatches.map(async ({ tile, groups }): Promise<DispatchProgram> => {
+      if (tile === undefined) {
+        return { pipeline: await program.pipelineFor(shared), groupsFor: (rows) => [groups, rows, 1] };
+      }
+      const { variant, axes, structure } = tile;
+      const alike = dispatches.filter((each) => formOf(each) === formOf({ tile }));
+      const operators = alike.flatMap((each) => each.operators);
+      const constants = {
+        ...constantsOf(operators, layout),
+        ...axes,
+        tiled_kind: KIND[tile.kind],
+        is_aligned: Number(tile.isAligned),
+        // Only pictures in registers are read in vectors of channels.
+        ...(tile.hasRest !== undefined && structure === "in-registers" && { has_rest: Number(tile.hasRest) }),
+      };
+      return {
+        pipeline: await program.tilePipelineFor(variant, constants),
+        groupsFor: (rows) => variant.passes[0]!.workgroups({ ...tile, products: rows * tile.products }, axes),
+      };
+    }),
+  );
 }
 
 function formOf({ tile }: Pick<Dispatch, "tile">): string {
-  return `${tile?.kind} ${tile?.isAligned} ${tile?.hasRest}`;
+  return `${tile?.kind} ${tile?.structure} ${tile?.isAligned} ${tile?.hasRest}`;
 }

@@ -1,6 +1,7 @@
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
 import { countElements, DTYPE_BYTES, type Tensor, typedView } from "../../protocol/wire/tensor.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
@@ -8,7 +9,7 @@ import { bindNetwork, type BoundNetwork, writeTables } from "./network-buffers.t
 import type { NetworkContext } from "./open-network.ts";
 import { type DispatchProgram, type NetworkProgram, programsFor } from "./network-program.ts";
 import type { NetworkEnd, NetworkPlan } from "./plan-network.ts";
-import { type Dispatch, type Layout, scheduleOperators } from "./schedule-operators.ts";
+import { type Dispatch, scheduleOperators } from "./schedule-operators.ts";
 
 const MiB = 2 ** 20;
 /** Largest size of a batch's activations; larger batches run in parts. */
@@ -22,7 +23,7 @@ const LARGE: ReadonlySet<string> = new Set(["int32", "uint32", "int64", "uint64"
 const SEED = 1;
 
 interface Spread {
-  readonly layout: Layout;
+  readonly layout: NetworkLayout;
   readonly dispatches: readonly Dispatch[];
   readonly programs: readonly DispatchProgram[];
   readonly table: GPUBuffer;
@@ -68,7 +69,10 @@ export class Network {
   get shape(): string {
     return (
       this.#spread?.dispatches
-        .map(({ operators, groups, tile }) => `${operators.length}x${tile?.kind ?? groups}`)
+        .map(
+          ({ operators, groups, tile }) =>
+            `${operators.length}x${tile === undefined ? groups : `${tile.kind} ${tile.structure} ${JSON.stringify(tile.axes)}`}`,
+        )
         .join() ?? ""
     );
   }
@@ -79,7 +83,7 @@ export class Network {
   }
 
   /** Current layout, which a later load may be given. */
-  get layout(): Layout | null {
+  get layout(): NetworkLayout | null {
     return this.#spread?.layout ?? null;
   }
 
@@ -96,8 +100,28 @@ export class Network {
     return this.#plan.isFixed ? [...shape] : shape.with(0, rows);
   }
 
+  /** Whether its first axes are rows, of any number. */
+  get hasRows(): boolean {
+    return !this.#plan.isFixed;
+  }
+
+  /** Switches to a layout that was measured before; false where a newer driver or release refuses it. */
+  async trySpread(layout: NetworkLayout): Promise<boolean> {
+    try {
+      await this.spread(layout);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Compiles the programs of a layout. Fails with `kernel-invalid` likewise. */
+  async compile(layout: NetworkLayout): Promise<void> {
+    await programsFor(this.#program, scheduleOperators(this.#plan.operators, layout), layout);
+  }
+
   /** Switches to another layout. Fails with `kernel-invalid` where the device does not support it. */
-  async spread(layout: Layout): Promise<void> {
+  async spread(layout: NetworkLayout): Promise<void> {
     const { device, pool } = this.#context;
     const dispatches = scheduleOperators(this.#plan.operators, layout);
     const programs = await programsFor(this.#program, dispatches, layout);

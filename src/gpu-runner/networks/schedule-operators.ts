@@ -1,4 +1,5 @@
-import type { Tiling } from "../../../kernels/network/tiled-operators.ts";
+import { chooseTile, type TileChoice } from "../../../kernels/network/tiled-operators.ts";
+import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
 import { MAX_RUN } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Tile } from "./tile-operators.ts";
@@ -6,29 +7,22 @@ import type { Tile } from "./tile-operators.ts";
 /** Largest number of workgroups per operator and row: beyond it their start takes longer than their work. */
 const MAX_SPREAD = 32;
 
-/** Spread of a network over workgroups. */
-export interface Layout {
-  /** Lanes per workgroup. */
-  readonly lanes: number;
-  /** An operator with more work than this gets a dispatch of its own with many workgroups. */
-  readonly spreadFrom: number;
-  /** Structure of the catalogue that computes heavy operators; null where the one program computes all. */
-  readonly tiling: Tiling | null;
-}
-
 /** Operators that run in sequence in one dispatch, and its workgroups per row. */
 export interface Dispatch {
   readonly operators: readonly ReadyOp[];
   readonly groups: number;
   /** Of a heavy operator that the catalogue computes. */
-  readonly tile?: Tile;
+  readonly tile?: Tile & TileChoice;
 }
 
 /**
  * Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone, and heavy ones as
  * the catalogue computes them.
  */
-export function scheduleOperators(operators: readonly ReadyOp[], { lanes, spreadFrom, tiling }: Layout): Dispatch[] {
+export function scheduleOperators(
+  operators: readonly ReadyOp[],
+  { lanes, spreadFrom, tiling }: NetworkLayout,
+): Dispatch[] {
   const dispatches: Dispatch[] = [];
   let run: ReadyOp[] = [];
   const endRun = () => {
@@ -51,13 +45,14 @@ export function scheduleOperators(operators: readonly ReadyOp[], { lanes, spread
       add(op);
       continue;
     }
+    const choice = chooseTile(tiling, tile.kind, tile);
     // Only tiles in registers read vectors of channels.
-    if (tile.turn !== undefined && tiling === "in-registers") {
+    if (tile.turn !== undefined && choice.structure === "in-registers") {
       const items = tile.turn["items"]!;
       add({ numbers: tile.turn, items, work: items, isSerial: false, tile: null });
     }
     endRun();
-    dispatches.push({ operators: [op], groups: 1, tile });
+    dispatches.push({ operators: [op], groups: 1, tile: { ...tile, ...choice } });
   }
   endRun();
   return dispatches;

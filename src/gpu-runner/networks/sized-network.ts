@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { MOST_KNOWN } from "../../onnx/fold-numbers.ts";
 import { countElements, nameOperator, type OnnxModel, type OnnxNode, type OnnxValue } from "../../onnx/onnx-model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
@@ -29,13 +30,14 @@ export class SizedNetwork implements RunningNetwork {
   /** The first plan measures one, after the load. */
   readonly layout = null;
   readonly #model: OnnxModel;
-  readonly #open: (plan: NetworkPlan) => Promise<Network>;
+  readonly #open: (plan: NetworkPlan, sizes: string) => Promise<Network>;
   readonly #settling: ReadonlySet<string>;
   /** Latest last. */
   readonly #plans = new Map<string, Sized>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(model: OnnxModel, open: (plan: NetworkPlan) => Promise<Network>) {
+  /** `open` gets a plan, and its sizes and numbers as a text that is short enough for a key. */
+  constructor(model: OnnxModel, open: (plan: NetworkPlan, sizes: string) => Promise<Network>) {
     this.#model = model;
     this.#open = open;
     this.#settling = findSettling(model);
@@ -115,12 +117,13 @@ export class SizedNetwork implements RunningNetwork {
     const plan = byRows ?? planAt(settle(this.#model, inputs, names, false));
     const [oldest] = this.#plans.keys();
     if (this.#plans.size === MOST_PLANS) await this.#drop(oldest!);
-    const network = await this.#open(plan).catch((error: unknown) => {
+    const key = byRows === null ? ofAll : ofRows;
+    const network = await this.#open(plan, shorten(key)).catch((error: unknown) => {
       if (!(error instanceof ProblemError && error.problem.code === "invalid-model")) throw error;
       throw unsuited(error.problem.detail);
     });
     const made = { network, settled: names };
-    this.#plans.set(byRows === null ? ofAll : ofRows, made);
+    this.#plans.set(key, made);
     return made;
   }
 
@@ -130,6 +133,13 @@ export class SizedNetwork implements RunningNetwork {
     if (free.some(({ shape }) => typeof shape[0] !== "string")) return null;
     return planOrNull(settle(this.#model, inputs, settled, true));
   }
+}
+
+/** Longest key that is kept as it is: the numbers of an input may be many. */
+const LONGEST_KEY = 128;
+
+function shorten(key: string): string {
+  return key.length <= LONGEST_KEY ? key : createHash("sha256").update(key).digest("hex");
 }
 
 function atOneRow(model: OnnxModel): OnnxModel {

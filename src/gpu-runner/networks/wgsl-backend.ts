@@ -1,21 +1,27 @@
 import { readFile } from "node:fs/promises";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { NetworkLayout, NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import type { Gpu } from "../devices/gpu/device.ts";
 import { type NetworkContext, openNetwork } from "./open-network.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
-import type { Layout } from "./schedule-operators.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { RunningNetwork } from "./sized-network.ts";
 
 const MEASURED_KEY = "measured";
 
+interface LoadedNetwork {
+  readonly network: RunningNetwork;
+  /** Takes the layouts that were measured since the last time, by sizes. */
+  readonly takeChosen: () => NetworkLayouts;
+}
+
 /** Models on a GPU in our own kernels, with one pool of buffers. */
 export class WgslBackend {
   readonly #gpu: Pick<Gpu, "throwUncaptured">;
   readonly #context: NetworkContext;
-  readonly #networks = new Map<string, RunningNetwork>();
+  readonly #networks = new Map<string, LoadedNetwork>();
 
   constructor(gpu: Pick<Gpu, "throwUncaptured">, context: NetworkContext) {
     this.#gpu = gpu;
@@ -23,15 +29,15 @@ export class WgslBackend {
   }
 
   /**
-   * Loads an ONNX file by its path or its content, and replaces any model under the key. Returns the layout, which an
-   * earlier load may have measured; none where it is measured with the first request. Fails with `invalid-model` for
+   * Loads an ONNX file by its path or its content, and replaces any model under the key. `layouts` were
+   * measured before. Returns those that this load measured; others may be measured with a request. Fails with `invalid-model` for
    * unsupported operators, and with `backend-failed` where threads are requested.
    */
   async load(
     modelKey: string,
     model: string | ModelContent,
-    { threads = 1, layout }: { readonly threads?: number | undefined; readonly layout?: Layout | undefined } = {},
-  ): Promise<{ loadMs: number; layout?: Layout }> {
+    { threads = 1, layouts = {} }: { readonly threads?: number | undefined; readonly layouts?: NetworkLayouts } = {},
+  ): Promise<{ loadMs: number; layouts: NetworkLayouts }> {
     if (threads > 1) {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
@@ -40,7 +46,16 @@ export class WgslBackend {
     }
     const startedAt = performance.now();
     const file = typeof model === "string" ? await readModelFile(model) : model;
-    const network = await openNetwork(this.#context, file, layout && { layout });
+    let chosen: Record<string, NetworkLayout> = {};
+    const takeChosen = () => {
+      const taken = chosen;
+      chosen = {};
+      return taken;
+    };
+    const network = await openNetwork(this.#context, file, {
+      layouts,
+      onChosen: (sizes, layout) => (chosen[sizes] = layout),
+    });
     try {
       this.#gpu.throwUncaptured();
     } catch (error) {
@@ -48,21 +63,21 @@ export class WgslBackend {
       throw error;
     }
     this.unload(modelKey);
-    this.#networks.set(modelKey, network);
-    const loadMs = performance.now() - startedAt;
-    return { loadMs, ...(network.layout !== null && { layout: network.layout }) };
+    this.#networks.set(modelKey, { network, takeChosen });
+    return { loadMs: performance.now() - startedAt, layouts: takeChosen() };
   }
 
   /** Frees a model; an unknown key is no error. */
   unload(modelKey: string): void {
-    void this.#networks.get(modelKey)?.close();
+    void this.#networks.get(modelKey)?.network.close();
     this.#networks.delete(modelKey);
   }
 
   /** Runs a model on tensors by the names of its inputs. Fails with `not-found` for a model that is not loaded. */
   async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
-    const network = this.#networks.get(modelKey);
-    if (network === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    const loaded = this.#networks.get(modelKey);
+    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    const { network, takeChosen } = loaded;
     const outcome = await network.run(inputs);
     try {
       this.#gpu.throwUncaptured();
@@ -70,7 +85,8 @@ export class WgslBackend {
       await network.forgetLatest?.();
       throw error;
     }
-    return outcome;
+    const layouts = takeChosen();
+    return Object.keys(layouts).length === 0 ? outcome : { ...outcome, layouts };
   }
 
   /** Bytes of device memory in use after each batch, with the model loaded and the batches run in turn. */

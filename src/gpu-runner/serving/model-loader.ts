@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
+import type { NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { MODEL_FILE, type ModelFile } from "../../protocol/models/upload.ts";
 import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
 import type { FleetDevice } from "./device-fleet.ts";
 import type { LayoutStore } from "../memory/layout-store.ts";
-import type { Layout } from "../networks/schedule-operators.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
@@ -122,6 +122,31 @@ export class ModelLoader {
       threads: configuration.threads,
       signal,
     });
+  }
+
+  /**
+   * Lets `measure` find layouts of a variant in our own kernels on a device from its file and the layouts that serving has,
+   * keeps them, and loads the variant again where it is loaded: the one before answers until then. Returns whether it was.
+   * Where that fails this throws, and the next load takes them.
+   */
+  async retune(
+    model: PlacedModel,
+    variant: string,
+    host: DeviceHost,
+    measure: (file: ModelContent, layouts: NetworkLayouts) => Promise<NetworkLayouts>,
+  ): Promise<boolean> {
+    const { digest } = findVariant(model, variant);
+    const { fingerprint } = host.device;
+    const file = await this.#read(model, variant);
+    await this.#layouts?.save(digest, fingerprint, await measure(file, this.#layouts.find(digest, fingerprint)));
+    const place = loadKeyOf(modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads: 1 }), host);
+    const loaded = this.#loads.get(place);
+    if (loaded === undefined) return false;
+    await loaded.loaded;
+    await this.#load(model, variant, host, 1);
+    // It may have been unloaded meanwhile.
+    if (this.#loads.get(place) !== loaded) await host.unloadModel(place.slice(place.indexOf(" ") + 1));
+    return true;
   }
 
   /** Current configuration of a variant on a device. */
@@ -246,19 +271,23 @@ export class ModelLoader {
     if (files === undefined) this.#residency.keep(digest);
     const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
     const { fingerprint } = host.device;
-    const known = this.#layouts?.find(digest, fingerprint);
-    const read = () => this.#read(model, variant);
-    const load = (given?: Layout) => host.loadModel({ modelKey, threads, layout: given, read });
-    const { loadMs, layout } = await load(known).catch(async (error: unknown) => {
-      // A newer driver or release may refuse what was measured before.
+    const known = this.#layouts?.find(digest, fingerprint) ?? {};
+    const load = (layouts: NetworkLayouts) =>
+      host.loadModel({
+        modelKey,
+        threads,
+        layouts,
+        onChosen: (chosen) => void this.#layouts?.save(digest, fingerprint, chosen),
+        read: () => this.#read(model, variant),
+      });
+    const { loadMs } = await load(known).catch(async (error: unknown) => {
+      // A newer driver or release may fail with what was measured before.
       const mayBeLayout =
         error instanceof ProblemError && ["kernel-invalid", "backend-failed"].includes(error.problem.code);
-      if (known === undefined || !mayBeLayout) throw error;
+      if (Object.keys(known).length === 0 || !mayBeLayout) throw error;
       await this.#layouts?.remove(digest, fingerprint);
-      return load();
+      return load({});
     });
-    if (layout !== undefined && this.#layouts?.find(digest, fingerprint) === undefined)
-      await this.#layouts?.save(digest, fingerprint, layout);
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
 }

@@ -18,9 +18,15 @@ export const Environment = z
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof Environment>;
 
+export const ModelName = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({ description: "Name or id of a model or policy; `name@2` names a version" });
+
 const modelFields = {
   kind: z.literal("model"),
-  model: z.string().min(1).max(128).meta({ description: "Name or id of a model or policy; `name@2` names a version" }),
+  model: ModelName,
   variant: Name.optional().meta({ description: "Absent: as requests would get it" }),
   backend: Backend.exclude(["edge-wasm"]).optional(),
 };

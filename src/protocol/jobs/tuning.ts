@@ -1,29 +1,51 @@
 import { z } from "zod";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "../wire/distribution.ts";
-import { Environment, targetFields } from "./job-fields.ts";
+import { Environment, ModelName, targetFields } from "./job-fields.ts";
 import { faultFields } from "../wire/fault.ts";
 import { Fingerprint, fingerprintText } from "../fleet/hardware.ts";
 import { Digest, createContentId, idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, PageQuery, pageOf } from "../wire/page.ts";
+import { NetworkLayout } from "../models/network-layout.ts";
 import { DType } from "../wire/tensor.ts";
 
-/** Searches a kernel's variants and axes for what is fastest on a device at a shape. */
+/**
+ * Searches what is fastest on a device: a kernel's variants and axes at a shape, or the layouts of a model's network in
+ * our own kernels at its declared sizes.
+ */
 export const tuningFields = {
   kind: z.literal("tuning"),
-  kernel: benchmarkFields.kernel,
+  kernel: benchmarkFields.kernel.optional(),
+  model: ModelName.optional().meta({ description: "Instead of a kernel, which has a shape and an element type" }),
+  variant: Name.optional().meta({ description: "Of a model: the file to tune; absent: the version's own" }),
   shape: benchmarkFields.shape,
   dtype: benchmarkFields.dtype,
   budgetMs: z.number().int().min(LIMITS.minTuningBudgetMs).max(LIMITS.maxTuningBudgetMs).default(30_000).meta({
     description: "The search ends within about this time, with the best that it has found",
   }),
   seed: benchmarkFields.seed,
-  fresh: z.boolean().default(false).meta({ description: "Search again even where the answer is known" }),
+  fresh: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Search again even where the answer is known, as of a model always" }),
   ...targetFields,
 };
-export const TuningSpec = z.object(tuningFields).meta({ id: "TuningSpec" });
+export const TuningSpec = z
+  .object({
+    ...tuningFields,
+    modelVersionId: idSchema("modelVersion").optional().meta({ description: "Of a model" }),
+  })
+  .meta({ id: "TuningSpec" });
 export type TuningSpec = z.infer<typeof TuningSpec>;
+/** Of a kernel. */
+export const KernelTuningSpec = TuningSpec.required({ kernel: true });
+export type KernelTuningSpec = z.infer<typeof KernelTuningSpec>;
+
+/** Whether a tuning is of a kernel, and not of a model. */
+export function isKernelTuning(spec: TuningSpec): spec is KernelTuningSpec {
+  return spec.kernel !== undefined;
+}
 
 const Sizes = z.record(z.string(), z.number().int());
 
@@ -46,6 +68,51 @@ export const TuningTrial = Choice.extend({
 }).meta({ id: "TuningTrial" });
 export type TuningTrial = z.infer<typeof TuningTrial>;
 
+const Gain = z.object({ ratio: z.number().positive(), low: z.number().nullable(), high: z.number().nullable() });
+
+/** A layout and its runs, in turn with those of another. */
+const TimedLayout = z.object({ layout: NetworkLayout, ms: Distribution }).meta({ id: "TimedLayout" });
+
+/** Layouts of a model's network on one device, each measured beside the one that served before. */
+export const NetworkTuning = z
+  .object({
+    model: ModelName.meta({ description: "Name and version" }),
+    modelVersionId: idSchema("modelVersion"),
+    variant: Name,
+    sizes: z
+      .array(
+        z.object({
+          inputs: z
+            .record(z.string(), z.array(z.number().int()))
+            .meta({ description: "Shapes by the names of inputs" }),
+          trials: z
+            .array(
+              z.object({
+                layout: NetworkLayout,
+                ms: z.number().nullable().meta({ description: "Of its fastest run; null: left out" }),
+                reason: z.string().max(LIMITS.tuningReasonLength).nullable(),
+              }),
+            )
+            .max(LIMITS.tuningTrials)
+            .meta({ description: "In order, the default first" }),
+          before: TimedLayout.meta({ description: "What served before; the default where nothing was measured" }),
+          after: TimedLayout.meta({ description: "What serves now: the same, unless another is surely faster" }),
+          gain: Gain,
+          complete: z.boolean().meta({ description: "False where the budget ended before all were tried" }),
+        }),
+      )
+      .min(1)
+      .max(LIMITS.layoutSizes),
+    reloaded: z.boolean().meta({
+      description: "Whether a loaded placement serves by it already; false: none was loaded, and the next load does",
+    }),
+    budgetMs: z.number(),
+    spentMs: z.number(),
+    tunedAt: Instant,
+  })
+  .meta({ id: "NetworkTuning" });
+export type NetworkTuning = z.infer<typeof NetworkTuning>;
+
 /** Result of a search, valid for every runner with the same fingerprint. */
 export const Tuning = z.object({
   kernel: Name,
@@ -60,10 +127,9 @@ export const Tuning = z.object({
   clock: Clock,
   best: TimedChoice,
   untuned: TimedChoice.nullable().meta({ description: "The default; null where it does not run here or is wrong" }),
-  gain: z
-    .object({ ratio: z.number().positive(), low: z.number().nullable(), high: z.number().nullable() })
-    .nullable()
-    .meta({ description: "How many times faster than the default, with a 95 % interval where runs allow one" }),
+  gain: Gain.nullable().meta({
+    description: "How many times faster than the default, with a 95 % interval where runs allow one",
+  }),
   candidates: z.number().int().meta({ description: "Combinations that there are; a large space is sampled" }),
   budgetMs: z.number(),
   spentMs: z.number(),
@@ -76,12 +142,15 @@ export type Tuning = z.infer<typeof Tuning>;
 export const TuningRecord = z.object({ tuning: Tuning, trials: z.array(TuningTrial).max(LIMITS.tuningTrials) });
 export type TuningRecord = z.infer<typeof TuningRecord>;
 
-export const TuningResult = TuningRecord.extend({
-  kind: z.literal("tuning"),
-  cached: z.boolean().meta({ description: "Whether the answer was known and nothing was timed" }),
-  environment: Environment,
-  ...faultFields,
-}).meta({ id: "TuningResult" });
+export const TuningResult = TuningRecord.partial()
+  .extend({
+    kind: z.literal("tuning"),
+    network: NetworkTuning.optional().meta({ description: "Of a model, instead of `tuning` and `trials`" }),
+    cached: z.boolean().meta({ description: "Whether the answer was known and nothing was timed" }),
+    environment: Environment,
+    ...faultFields,
+  })
+  .meta({ id: "TuningResult" });
 export type TuningResult = z.infer<typeof TuningResult>;
 
 /** A tuning as the edge keeps it: the latest of its kernel, type, bucket, candidates and fingerprint. */

@@ -165,8 +165,9 @@ export const LIMITS = {
   tuningReasonLength: 500,
   /** Tunings that a runner keeps on its disk. */
   storedTunings: 1_000,
-  /** Layouts of networks that a runner keeps on its disk, some 150 bytes each. */
+  /** Networks whose layouts a runner keeps on its disk, and the sizes of each: some 150 bytes a layout. */
   storedLayouts: 1_000,
+  layoutSizes: 64,
   /** A validation: its scenarios, its requirements, its time, the time and queries of one scenario, rates of one search. */
   validationScenarios: 8,
   requirements: 32,

@@ -1,38 +1,89 @@
-import type { StoredTuning, TuningTrial } from "../../protocol/jobs/tuning.ts";
+import type { NetworkTuning, StoredTuning, Tuning, TuningTrial } from "../../protocol/jobs/tuning.ts";
+import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
 import { describeClock } from "../history.ts";
 import { formatDuration, type Numbers, PAGE_NUMBERS } from "../numbers.ts";
 import type { Tone } from "../tone.ts";
-import { describeShape, type Fact, type KindWords, linkKernel } from "./kind.ts";
+import {
+  describeShape,
+  type Fact,
+  type Figures,
+  type KindWords,
+  linkKernel,
+  linkModel,
+  type ResultWords,
+} from "./kind.ts";
 
 export const tuning: KindWords<"tuning"> = {
   kind: "tuning",
-  name: ({ kernel }) => kernel,
-  parts: (spec, figures) => [...describeShape(spec, figures), `${formatDuration(spec.budgetMs)} budget`],
-  result: ({ tuning: found, trials, cached }, figures) => {
-    const { kernel, shape, best, untuned, candidates, clock } = found;
-    const { sizes } = figures;
-    return {
-      facts: [
-        ["kernel", `${kernel} ${sizes(shape)}, by ${describeClock({ clock })}`],
-        ["best", `${best.variant} ${sizes(best.axes)}`],
-        ["best time", { distribution: best.ms, unit: "ms" }],
-        ...(untuned === null
-          ? []
-          : ([
-              ["default", `${untuned.variant} ${sizes(untuned.axes)}`],
-              ["default time", { distribution: untuned.ms, unit: "ms" }],
-            ] satisfies Fact[])),
-        ["gain", describeGain(found, figures)],
-        [
-          "searched",
-          `${trials.length} of ${candidates} candidates (${countOutcomes(trials)}) ${cached ? "before: the answer was known" : describeSearch(found)}`,
-        ],
-      ],
-    };
+  name: ({ kernel, model }) => kernel ?? model ?? "",
+  parts: (spec, figures) => [
+    ...(spec.model === undefined ? describeShape(spec, figures) : [spec.variant]),
+    `${formatDuration(spec.budgetMs)} budget`,
+  ],
+  result: (result, figures) => {
+    const { tuning: found, trials = [], network, cached } = result;
+    if (network !== undefined) return describeNetwork(network, figures);
+    return { facts: found === undefined ? [] : describeKernel(found, trials, cached, figures) };
   },
-  links: ({ spec: { kernel } }) => [linkKernel(kernel)],
-  again: (spec) => spec,
+  links: ({ spec: { kernel, model } }) =>
+    kernel !== undefined ? [linkKernel(kernel)] : [linkModel(model?.split("@", 1)[0] ?? "")],
+  again: ({ modelVersionId: _version, ...asked }) => asked,
 };
+
+function describeKernel(found: Tuning, trials: readonly TuningTrial[], cached: boolean, figures: Figures): Fact[] {
+  const { kernel, shape, best, untuned, candidates, clock } = found;
+  const { sizes } = figures;
+  return [
+    ["kernel", `${kernel} ${sizes(shape)}, by ${describeClock({ clock })}`],
+    ["best", `${best.variant} ${sizes(best.axes)}`],
+    ["best time", { distribution: best.ms, unit: "ms" }],
+    ...(untuned === null
+      ? []
+      : ([
+          ["default", `${untuned.variant} ${sizes(untuned.axes)}`],
+          ["default time", { distribution: untuned.ms, unit: "ms" }],
+        ] satisfies Fact[])),
+    ["gain", describeGain(found, figures)],
+    [
+      "searched",
+      `${trials.length} of ${candidates} candidates (${countOutcomes(trials)}) ${cached ? "before: the answer was known" : describeSearch(found)}`,
+    ],
+  ];
+}
+
+/** A row for every size: what served before, what serves now, and what was tried. */
+function describeNetwork(network: NetworkTuning, figures: Figures): ResultWords {
+  const { model, variant, sizes, reloaded, spentMs } = network;
+  const complete = sizes.every((each) => each.complete);
+  return {
+    table: {
+      caption: "Layouts",
+      columns: ["inputs", "before", "time before", "now", "time now", "gain", "tried"],
+      rows: sizes.map(({ inputs, before, after, gain, trials }) => [
+        Object.entries(inputs)
+          .map(([name, shape]) => `${name} ${shape.join("×")}`)
+          .join(", "),
+        describeLayout(before.layout),
+        figures.measure(before.ms.p50, "ms"),
+        describeLayout(after.layout),
+        figures.measure(after.ms.p50, "ms"),
+        gain.ratio <= 1 ? "none" : `${figures.number(gain.ratio)} ×`,
+        `${trials.length} (${trials.filter(({ ms }) => ms === null).length} left out)`,
+      ]),
+    },
+    facts: [
+      ["model", `${model} ${variant}`],
+      ["served", reloaded ? "by it since" : "by it from its next load on"],
+      ["searched", describeSearch({ spentMs, complete })],
+    ],
+  };
+}
+
+function describeLayout({ lanes, spreadFrom, tiling }: NetworkLayout): string {
+  const spread =
+    spreadFrom === 0 ? "every operator spread" : spreadFrom > 1e9 ? "one dispatch" : `spread from ${spreadFrom}`;
+  return `${lanes} lanes, ${spread}, ${tiling === null ? "no tiles" : `tiles ${tiling}`}`;
+}
 
 /** Speed-up of the best choice over the default, with an interval if there are enough runs. */
 export function describeGain({ gain }: Pick<StoredTuning, "gain">, { number }: Numbers = PAGE_NUMBERS): string {

@@ -1,12 +1,20 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { writeOnnxMlp } from "../../../models/onnx-mlp-writer.ts";
 import { fingerprintIdOf } from "../../../src/protocol/fleet/hardware.ts";
 import type { Series } from "../../../src/protocol/history/series.ts";
 import type { Job } from "../../../src/protocol/jobs/job.ts";
-import { type StoredTuning, tuningIdOf, type TuningResult } from "../../../src/protocol/jobs/tuning.ts";
+import {
+  type NetworkTuning,
+  type StoredTuning,
+  tuningIdOf,
+  type TuningResult,
+} from "../../../src/protocol/jobs/tuning.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
+import { summarise } from "../../../src/stats/distribution/distribution.ts";
 import { callEdge, countStored, createKey, missingId, pointersOf, problemOf } from "../stack/edge-client.ts";
 import { countRuns, newOnlineRunner, newRunner, readEvents, readJob, submitJob } from "../stack/queue-client.ts";
-import type { ScriptedRunner } from "../stack/scripted-runner.ts";
-import { tuningResult } from "../stack/samples.ts";
+import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { capabilities, type KernelTuningResult, tuningResult } from "../stack/samples.ts";
 
 const body = { kind: "tuning", kernel: "triad", shape: { n: 60 } };
 const typed = { ...body, dtype: "float32" };
@@ -18,7 +26,7 @@ beforeEach(async () => {
 
 /** A separate tuning for each test, in a bucket of its own. */
 let buckets = 1;
-function ownTuning(changes: Partial<TuningResult["tuning"]> = {}): TuningResult {
+function ownTuning(changes: Partial<StoredTuning> = {}): KernelTuningResult {
   const { tuning: sample, environment: here, ...result } = tuningResult();
   const tuning = { ...sample, bucket: { n: 1_000 + buckets++ }, ...changes };
   return { ...result, tuning, environment: { ...here, fingerprint: tuning.fingerprint } };
@@ -204,5 +212,93 @@ describe("axes of a benchmark", () => {
       [{ tuned: "no" }, ["#/tuned"]],
     ];
     for (const [changes, pointers] of cases) expect(pointersOf(await submit(changes))).toEqual(pointers);
+  });
+});
+
+describe("a tuning of a model", () => {
+  const upload = async () => {
+    const weights = new Float32Array(8).fill(buckets++);
+    const file = writeOnnxMlp({
+      name: "balance",
+      input: "observation",
+      output: "logits",
+      layers: [{ inputs: 4, outputs: 2, weights, bias: new Float32Array(2) }],
+    });
+    const name = `tuned-${buckets}`;
+    const headers = { "content-type": "application/octet-stream" };
+    const { json } = await callEdge("POST", `/v1/models?name=${name}`, { body: file, headers });
+    return { name, versionId: json.version.id as string };
+  };
+  /** A runner whose GPU serves models by our own kernels. */
+  const ableRunner = async () => {
+    const devices = capabilities.devices.map((device) => ({
+      ...device,
+      servesModels: device.backends.includes("wgsl"),
+    }));
+    const registered = await newRunner();
+    const scripted = await ScriptedRunner.connect(registered);
+    scripted.send({ type: "hello", capabilities: { ...capabilities, devices }, running: [] });
+    await scripted.next("welcome");
+    return { ...registered, scripted };
+  };
+  const networkOf = (name: string, modelVersionId: string): NetworkTuning => {
+    const timed = { layout: { lanes: 64, spreadFrom: 0, tiling: null }, ms: summarise([2, 2, 2]) };
+    const after = { layout: { ...timed.layout, tiling: "by-size" as const }, ms: summarise([1, 1, 1]) };
+    const trials = [
+      { layout: timed.layout, ms: 2, reason: null },
+      { layout: after.layout, ms: 1, reason: null },
+    ];
+    const inputs = { observation: [1, 4] };
+    const size = { inputs, trials, before: timed, after, gain: { ratio: 2, low: 2, high: 2 }, complete: true };
+    const shared = { variant: "fp32", reloaded: true, budgetMs: 30_000, spentMs: 9, tunedAt: new Date().toISOString() };
+    return { model: `${name}@1`, modelVersionId, sizes: [size], ...shared };
+  };
+  const nextTuning = async ({ scripted }: { scripted: ScriptedRunner }) => {
+    for (;;) {
+      const offer = await scripted.next("offer");
+      if (offer.spec.kind === "tuning") return offer;
+      const problem = createProblem("backend-failed", "It is not of this test.");
+      scripted.send({ type: "jobOutcome", lease: offer.lease, outcome: { ok: false, problem } });
+      await scripted.next("jobSettled");
+    }
+  };
+
+  it("is offered with its version, and leaves a point in the history of its model", async () => {
+    const able = await ableRunner();
+    const { name, versionId } = await upload();
+    const asked = { kind: "tuning", model: name, runnerId: able.runnerId };
+    const { id } = (await callEdge("POST", "/v1/jobs", { body: asked })).json;
+    const offer = await nextTuning(able);
+    expect(offer.spec).toMatchObject({ model: `${name}@1`, variant: "fp32", modelVersionId: versionId });
+    expect(offer.model?.modelVersionId).toBe(versionId);
+    const { environment } = tuningResult();
+    const network = networkOf(name, versionId);
+    able.scripted.succeed(offer, { kind: "tuning", network, cached: false, environment });
+    await able.scripted.next("jobSettled");
+    expect(await readJob(id)).toMatchObject({ state: "succeeded", result: { network } });
+    const { items } = (await callEdge("GET", `/v1/history/series?subject=${name}@1&metric=tunedMs`)).json;
+    expect(items).toMatchObject([
+      { subjectKind: "model", configuration: { backend: "wgsl", variant: "fp32", sizes: "observation 1×4" } },
+    ]);
+  });
+
+  it("names the field that is wrong", async () => {
+    const able = await ableRunner();
+    const { name } = await upload();
+    const asked = { kind: "tuning", model: name, runnerId: able.runnerId };
+    const cases: [object, string[]][] = [
+      [{ kind: "tuning" }, ["#/kernel"]],
+      [{ ...body, model: name }, ["#/model"]],
+      [{ ...asked, model: "nobody" }, ["#/model"]],
+      [{ ...asked, model: `${name}@2` }, ["#/model"]],
+      [{ ...asked, variant: "int8" }, ["#/variant"]],
+      [{ ...asked, shape: { n: 1 }, dtype: "float32" }, ["#/shape", "#/dtype"]],
+      // Its devices serve no models by wgsl.
+      [{ ...asked, runnerId: runner.runnerId }, ["#/model"]],
+    ];
+    for (const [request, pointers] of cases) {
+      const reply = await callEdge("POST", "/v1/jobs", { body: request });
+      expect([request, problemOf(reply).code, pointersOf(reply)]).toEqual([request, "invalid-request", pointers]);
+    }
   });
 });

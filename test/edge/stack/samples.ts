@@ -3,7 +3,7 @@ import type { BenchmarkResult } from "../../../src/protocol/jobs/benchmark.ts";
 import type { ThroughputResult } from "../../../src/protocol/jobs/throughput.ts";
 import type { CalibrationResult } from "../../../src/protocol/jobs/calibration.ts";
 import type { MemoryReport } from "../../../src/protocol/fleet/memory.ts";
-import type { TuningResult } from "../../../src/protocol/jobs/tuning.ts";
+import type { TuningRecord, TuningResult } from "../../../src/protocol/jobs/tuning.ts";
 import { type Distribution, summarise } from "../../../src/stats/distribution/distribution.ts";
 
 /** Objects of the protocol as a runner would send them, for tests in any runtime. */
@@ -147,7 +147,10 @@ export function throughputResult(): ThroughputResult {
 }
 
 /** A search among three candidates of `triad`, one of them wrong. */
-export function tuningResult(bestMs: readonly number[] = [1, 1, 1]): TuningResult {
+/** Of a kernel. */
+export type KernelTuningResult = TuningResult & TuningRecord;
+
+export function tuningResult(bestMs: readonly number[] = [1, 1, 1]): KernelTuningResult {
   const { fingerprint, deviceName, software } = environment;
   return {
     kind: "tuning",

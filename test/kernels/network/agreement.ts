@@ -7,7 +7,7 @@ import { writeModel } from "../../../src/onnx/write-model.ts";
 import { countElements, type Tensor, typedView } from "../../../src/protocol/wire/tensor.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { OrtBackend } from "../../../src/gpu-runner/devices/ort/ort-backend.ts";
-import type { Layout } from "../../../src/gpu-runner/networks/schedule-operators.ts";
+import type { NetworkLayout } from "../../../src/protocol/models/network-layout.ts";
 import { openAdapters } from "../open-adapters.ts";
 
 const TOLERANCE = 1e-4;
@@ -96,13 +96,14 @@ export async function expectAgreement(
     tolerance?: number;
     step?: number;
     given?: readonly number[];
-    layout?: Layout;
+    layout?: NetworkLayout;
   } = {},
 ): Promise<void> {
   const model = readModel(file);
   await ORT.load("net", file);
   for (const adapter of await openAdapters()) {
-    await adapter.loadModel({ modelKey: "net", layout, read: async () => file });
+    const layouts = layout && { "any rows": layout, "heavy sizes": layout, "light sizes": layout };
+    await adapter.loadModel({ modelKey: "net", ...(layouts && { layouts }), read: async () => file });
     for (const count of rows) {
       const inputs = inputsOf(model, count, step, given);
       const { tensors: expected } = await ORT.run("net", inputs);

@@ -7,7 +7,7 @@ import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cach
 import { tuneKernel } from "../../../src/gpu-runner/kernels/tuning/tune-kernel.ts";
 import type { JobProgress } from "../../../src/protocol/jobs/job.ts";
 import { toProblem } from "../../../src/protocol/wire/problem.ts";
-import { TuningSpec } from "../../../src/protocol/jobs/tuning.ts";
+import { KernelTuningSpec } from "../../../src/protocol/jobs/tuning.ts";
 
 const variant = (name: string, file: string, axes: KernelVariant["axes"]): KernelVariant<"n"> => ({
   name,
@@ -24,6 +24,9 @@ const spinning = variant("spinning", "tuned/spinning.wgsl", [
 const forgetful = variant("forgetful", "broken/forgets-last.wgsl", [{ name: "lanes", values: [16], default: 16 }]);
 const broken = variant("broken", "broken/does-not-compile.wgsl", []);
 
+/** Elements that the reference computed. */
+let expectedElements = 0;
+
 const ones = (name: string, variants: KernelSpec<"n">["variants"]): KernelSpec<"n"> => ({
   name,
   description: "Writes ones, or should",
@@ -36,7 +39,15 @@ const ones = (name: string, variants: KernelSpec<"n">["variants"]): KernelSpec<"
   bytes: ({ n }) => 4 * n,
   tolerance: { relative: 0, absolute: () => 0, reason: "ones are exact" },
   generate: () => ({}),
-  reference: (_, { n }) => ({ output: "values", length: n, elementFlops: 1, element: () => 1 }),
+  reference: (_, { n }) => ({
+    output: "values",
+    length: n,
+    elementFlops: 1,
+    element() {
+      expectedElements++;
+      return 1;
+    },
+  }),
 });
 
 const kernels = [ones("mixed", [spinning, forgetful, broken]), ones("hopeless", [forgetful, broken])];
@@ -52,13 +63,16 @@ const target = {
 
 async function attempt(kernel: string, signal: AbortSignal): Promise<void> {
   const phases = new Set<string>();
-  const spec = TuningSpec.parse({ kind: "tuning", kernel, budgetMs: 20_000 });
+  expectedElements = 0;
+  const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, budgetMs: 20_000 });
   const onProgress = ({ phase, candidatesLeft }: JobProgress) => phases.add(`${phase}: ${candidatesLeft}`);
   const outcome = await tuneKernel(target, spec, { onProgress, signal }).then(
     (found) => ({ found, problem: null }),
     (error: unknown) => ({ found: null, problem: toProblem(error) }),
   );
-  console.log(JSON.stringify({ ...outcome, phases: [...phases], liveBytes: target.pool.counters.liveBytes }));
+  console.log(
+    JSON.stringify({ ...outcome, phases: [...phases], expectedElements, liveBytes: target.pool.counters.liveBytes }),
+  );
 }
 
 for (const { name } of kernels) await attempt(name, new AbortController().signal);

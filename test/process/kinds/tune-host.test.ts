@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeviceHost } from "../../../src/gpu-runner/device-host/device-host.ts";
 import type { JobProgress } from "../../../src/protocol/jobs/job.ts";
 import { ProblemError } from "../../../src/protocol/wire/problem.ts";
-import { Tuning, TuningSpec } from "../../../src/protocol/jobs/tuning.ts";
+import { Tuning, KernelTuningSpec } from "../../../src/protocol/jobs/tuning.ts";
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 
 const TIMEOUT_MS = 90_000;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => host.stop());
 
-const triad = TuningSpec.parse({ kind: "tuning", kernel: "triad", shape: { n: 3_000 }, budgetMs: 10_000 });
+const triad = KernelTuningSpec.parse({ kind: "tuning", kernel: "triad", shape: { n: 3_000 }, budgetMs: 10_000 });
 
 test(
   "a kernel of the house is searched whole, with the default among its trials",

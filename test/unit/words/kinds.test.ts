@@ -6,7 +6,9 @@ import type { EvolutionResult } from "../../../src/protocol/jobs/evolution.ts";
 import type { JobArtifact } from "../../../src/protocol/jobs/job-artifact.ts";
 import { type Job, JobKind, type JobResult, JobSpec } from "../../../src/protocol/jobs/job.ts";
 import type { ProbeResult } from "../../../src/protocol/jobs/probe.ts";
+import type { TuningResult } from "../../../src/protocol/jobs/tuning.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
+import { summarise } from "../../../src/stats/distribution/distribution.ts";
 import { NO_NAMES } from "../../../src/words/jobs.ts";
 import { describeResult, describeSpec, listResultLinks, nameSpec } from "../../../src/words/kinds/registry.ts";
 import { compressionResult } from "../../edge/stack/compression-samples.ts";
@@ -314,4 +316,42 @@ it("an optimisation that finds nothing says what comes nearest, in colour where 
   const job = { ...endedJob("optimisation"), result: infeasibleResult() };
   expect(renderResult(job, canvas)).toMatch(/^ {2}verdict +INFEASIBLE: ./m);
   expect(renderResult(job, { ...canvas, colour: true })).toContain("\u001b[31mINFEASIBLE\u001b[39m: ");
+});
+
+describe("a tuning of a model", () => {
+  const spec = {
+    kind: "tuning",
+    model: "encoder@2",
+    variant: "fp32",
+    modelVersionId,
+    shape: {},
+    budgetMs: 30_000,
+  } as const;
+  const timed = { layout: { lanes: 64, spreadFrom: 0, tiling: null }, ms: summarise([4, 4]) };
+  const after = {
+    layout: { lanes: 256, spreadFrom: 30_000, tiling: "in-registers-32x8" as const },
+    ms: summarise([2]),
+  };
+  const trials = [
+    { layout: timed.layout, ms: 4, reason: null },
+    { layout: after.layout, ms: null, reason: "other outputs" },
+  ];
+  const size = { inputs: { x: [1, 16, 384] }, trials, before: timed, after, gain: { ratio: 2, low: 2, high: 2 } };
+  const network = { model: "encoder@2", modelVersionId, variant: "fp32", sizes: [{ ...size, complete: true }] };
+  const times = { reloaded: true, budgetMs: 30_000, spentMs: 900, tunedAt: new Date(0).toISOString() };
+  const result: TuningResult = { kind: "tuning", network: { ...network, ...times }, cached: false, environment };
+
+  it("is of its version, and has a row for each size", () => {
+    const tuning = { ...spec, seed: 1, fresh: false };
+    expect(nameSpec(tuning, NO_NAMES)).toBe("encoder@2");
+    expect(describeSpec(tuning)).toBe("fp32 · 30.0 s budget");
+    const { table } = describeResult(result);
+    const [before, now] = [
+      "64 lanes, every operator spread, no tiles",
+      "256 lanes, spread from 30000, tiles in-registers-32x8",
+    ];
+    expect(table?.rows).toEqual([["x 1×16×384", before, "4 ms", now, "2 ms", "2 ×", "2 (1 left out)"]]);
+    const job = { id: createId("job"), spec: tuning, runId: createId("run"), runnerId: null, result };
+    expect(listResultLinks(job, NO_NAMES)[0]?.address).toEqual({ view: "models", model: "encoder" });
+  });
 });

@@ -3,10 +3,10 @@ import { fingerprintIdOf } from "../../../protocol/fleet/hardware.ts";
 import {
   type StoredTuning,
   type StoredTuningRecord,
+  type Tuning,
   tuningIdOf,
   type TuningListQuery,
   TuningRecord,
-  type TuningResult,
 } from "../../../protocol/jobs/tuning.ts";
 import { behindCursor, cutPage } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
@@ -26,7 +26,7 @@ function toStoredTuning({ id, fingerprintId, jobId, runnerId, tuning }: Row): St
 export async function saveTuning(
   db: ProjectDatabase,
   { jobId, runnerId, endedAtMs }: Pick<RunInput, "jobId" | "runnerId" | "endedAtMs">,
-  { tuning, cached }: TuningResult,
+  { tuning, cached }: { readonly tuning: Tuning; readonly cached: boolean },
 ): Promise<void> {
   const id = await tuningIdOf(tuning);
   const fingerprintId = await fingerprintIdOf(tuning.fingerprint);

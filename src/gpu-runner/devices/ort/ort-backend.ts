@@ -4,6 +4,7 @@ import type { OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readModel } from "../../../onnx/read-model.ts";
 import { withTensorOutputs } from "../../../onnx/tensor-outputs.ts";
 import { writeModel } from "../../../onnx/write-model.ts";
+import type { NetworkLayouts } from "../../../protocol/models/network-layout.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import {
   type DType,
@@ -70,6 +71,8 @@ export interface InferenceTimes {
 export interface InferenceOutcome {
   readonly tensors: Tensor[];
   readonly times: InferenceTimes;
+  /** Layouts in our own kernels that were measured within this run, by sizes. */
+  readonly layouts?: NetworkLayouts;
 }
 
 /** ONNX Runtime's version in a fingerprint, which also determines its WebGPU provider and the Dawn inside. */

@@ -1,9 +1,8 @@
-import type { KernelReference } from "../../../../kernels/kernel-spec.ts";
 import type { Clock } from "../../../protocol/wire/distribution.ts";
 import { toProblem } from "../../../protocol/wire/problem.ts";
 import type { BenchmarkDevice } from "../benchmark/benchmark-kernel.ts";
 import { chooseSearchClock, measureKernel } from "../benchmark/measure-kernel.ts";
-import { checkOutputs } from "../benchmark/check-output.ts";
+import { compareOutputs, type ExpectedOutput, expectOutput } from "../benchmark/check-output.ts";
 import { type RunnableKernel, uploadKernel } from "../dispatch/dispatch.ts";
 import { withErrorScopes } from "../../devices/gpu/error-scopes.ts";
 import type { Candidate } from "./list-candidates.ts";
@@ -42,7 +41,7 @@ function shortestOf({ wallMs, gpuMs }: RunDurations): number {
 const SHORTEST_MS = 1e-6;
 
 /**
- * Uploads the inputs of a problem once for all of its candidates. Fails with `kernel-invalid` where they do not fit.
+ * Uploads the inputs of a problem and computes its reference once for all of its candidates. Fails with `kernel-invalid` where they do not fit.
  */
 export async function openTrialStand(
   target: BenchmarkDevice,
@@ -54,7 +53,9 @@ export async function openTrialStand(
   const { kernel, shape } = problem;
   const inputs = kernel.generate(shape, seed);
   const reference = kernel.reference(inputs, shape);
-  const references = [reference, ...(reference.others ?? [])].map(rememberElements);
+  // Every candidate is compared with the same numbers, and the reference may take longer than all of their runs.
+  const expected: ExpectedOutput[] = [];
+  for (const each of [reference, ...(reference.others ?? [])]) expected.push(await expectOutput(each, seed, onSlice));
   const uploaded = await uploadKernel(target, problem, inputs);
   const timer = device.features.has("timestamp-query") ? new GpuTimer(device, pool) : null;
   const runnable = new Map<number, RunnableKernel>();
@@ -77,8 +78,8 @@ export async function openTrialStand(
     const run = await uploaded.prepare(candidate);
     uploaded.reset();
     const first = await runOnce(index, run);
-    const outputs = await Promise.all(references.map(({ output }) => run.read(output)));
-    await checkOutputs(outputs, references, kernel.tolerance, shape, seed, onSlice);
+    const outputs = await Promise.all(expected.map(({ output }) => run.read(output)));
+    compareOutputs(outputs, expected, kernel.tolerance, shape);
     runnable.set(index, run);
     // The first run may include work that the driver compiles late.
     const second = shortestOf(first) > hopelessMs ? first : await runOnce(index, run);
@@ -105,23 +106,6 @@ export async function openTrialStand(
     release() {
       timer?.destroy();
       uploaded.release();
-    },
-  };
-}
-
-/** Cost of an element from which it is remembered. */
-const WORTH_REMEMBERING_FLOPS = 64;
-
-/** Reference that remembers costly elements, since every candidate is compared with the same ones. */
-function rememberElements(reference: KernelReference): KernelReference {
-  if (reference.elementFlops < WORTH_REMEMBERING_FLOPS) return reference;
-  const known = new Map<number, number>();
-  return {
-    ...reference,
-    element(index) {
-      let value = known.get(index);
-      if (value === undefined) known.set(index, (value = reference.element(index)));
-      return value;
     },
   };
 }

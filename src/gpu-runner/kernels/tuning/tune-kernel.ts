@@ -1,7 +1,7 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { JobProgress } from "../../../protocol/jobs/job.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import type { Tuning, TuningSpec, TuningTrial } from "../../../protocol/jobs/tuning.ts";
+import type { KernelTuningSpec, Tuning, TuningTrial } from "../../../protocol/jobs/tuning.ts";
 import { summarise } from "../../../stats/distribution/distribution.ts";
 import { assertWanted, createReporter } from "../../devices/progress.ts";
 import type { BenchmarkDevice } from "../benchmark/benchmark-kernel.ts";
@@ -39,7 +39,7 @@ export interface TuneOptions {
  */
 export async function tuneKernel(
   target: BenchmarkDevice,
-  spec: TuningSpec,
+  spec: KernelTuningSpec,
   { settings = SUCCESSIVE_HALVING, onProgress, signal }: TuneOptions,
 ): Promise<TuningMeasurement> {
   const startedAt = performance.now();

@@ -143,10 +143,16 @@ function* screen(
 ): Generator<TunerStep, void, TunerReport> {
   const { slowFactor, rungShare } = settings;
   let fastestMs = Number.POSITIVE_INFINITY;
+  let firstDoneMs = 0;
   for (const [candidate, contestant] of search.entries()) {
     const wantedMs = expectRungsMs(search, slowFactor * fastestMs, settings);
     const reserveMs = clock.budgetMs * Math.min(rungShare, Math.max(LEAST_RUNG_SHARE, wantedMs / clock.budgetMs));
-    const checkMs = clock.elapsedMs / Math.max(1, candidate);
+    const checkMs =
+      candidate < 2
+        ? Number.isFinite(fastestMs)
+          ? 2 * fastestMs
+          : 0
+        : (clock.elapsedMs - firstDoneMs) / (candidate - 1);
     if (candidate > 0 && clock.elapsedMs + checkMs > clock.budgetMs - reserveMs) {
       clock.cut = true;
       break;
@@ -159,6 +165,8 @@ function* screen(
       ...progress,
     };
     clock.elapsedMs = report.elapsedMs;
+    // The first check comes after the uploads and the reference, and warms the device up.
+    if (candidate === 0) firstDoneMs = report.elapsedMs;
     if (report.outcome !== "ran") {
       Object.assign(contestant.trial, { outcome: report.outcome, reason: report.reason });
       continue;

@@ -6,13 +6,14 @@ import type { Candidate, SearchSpace } from "../../../protocol/jobs/optimisation
 import { readSources } from "../../kernels/dispatch/kernel-sources.ts";
 import { listCandidates } from "../../kernels/tuning/list-candidates.ts";
 import { resolveBenchmark } from "../../kernels/dispatch/resolve-benchmark.ts";
+import { suitDevice } from "../../kernels/dispatch/suit-device.ts";
 import { allows, powersOfTwo } from "./list-model-candidates.ts";
 
 type KernelSubject = Extract<JobSubject, { kind: "kernel" }>;
 
 /** Device that has the kernel, with its variants there. */
 export interface KernelPlace {
-  readonly device: Pick<Device, "key" | "backends" | "limits">;
+  readonly device: Pick<Device, "key" | "backends" | "limits" | "software">;
   readonly variants: readonly string[];
 }
 
@@ -49,7 +50,7 @@ export async function listKernelCandidates(
         candidates.push(...variants.filter(isOffered).map((variant) => ({ ...place, variant })));
         continue;
       }
-      const choice = resolveBenchmark(KERNELS, { ...subject, shape });
+      const choice = resolveBenchmark(suitDevice(KERNELS, device), { ...subject, shape });
       const listed = listCandidates(choice, sources, device.limits, seed, LIMITS.tuningCandidates);
       for (const [index, { variant, axes }] of listed.candidates.entries()) {
         if (!isOffered(variant.name)) continue;

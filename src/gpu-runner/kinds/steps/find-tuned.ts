@@ -5,6 +5,7 @@ import { tuningIdOf, type TuningKey } from "../../../protocol/jobs/tuning.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { digestCandidates, readSources } from "../../kernels/dispatch/kernel-sources.ts";
 import { type KernelChoice, resolveBenchmark } from "../../kernels/dispatch/resolve-benchmark.ts";
+import { suitDevice } from "../../kernels/dispatch/suit-device.ts";
 import { bucketShape, explainMisfit } from "../../kernels/tuning/list-candidates.ts";
 import type { TuningCache } from "../../memory/tuning-cache.ts";
 
@@ -12,7 +13,7 @@ type Problem = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype">;
 
 /** Key of a problem's tuning on a device; null where the device itself has to report what is wrong with the problem. */
 export async function describeTuningKey(device: Device, problem: Problem): Promise<TuningKey | null> {
-  const choice = resolve(problem);
+  const choice = resolve(device, problem);
   if (choice === null) return null;
   const { kernel, shape } = choice;
   return {
@@ -30,15 +31,19 @@ async function suitsShape(
   problem: Problem,
   { variant, axes }: { readonly variant: string; readonly axes: Record<string, number> },
 ): Promise<boolean> {
-  const choice = resolve({ ...problem, variant }, axes);
+  const choice = resolve(device, { ...problem, variant }, axes);
   return (
     choice !== null && explainMisfit(choice, choice.shape, await readSources(choice.kernel), device.limits) === null
   );
 }
 
-function resolve(problem: Problem & { variant?: string }, axes: Record<string, number> = {}): KernelChoice | null {
+function resolve(
+  device: Device,
+  problem: Problem & { variant?: string },
+  axes: Record<string, number> = {},
+): KernelChoice | null {
   try {
-    return resolveBenchmark(KERNELS, problem, axes);
+    return resolveBenchmark(suitDevice(KERNELS, device), problem, axes);
   } catch (error) {
     if (error instanceof ProblemError) return null;
     throw error;

@@ -14,15 +14,25 @@ interface Device {
   readonly hasDefault?: boolean;
   readonly budgetMs: number;
   readonly checkMs?: number;
+  /** Time before the first check is done: uploads, the reference, a device that wakes. */
+  readonly startMs?: number;
   /** Factor by which all runs of a moment are slower. */
   readonly drift?: (elapsedMs: number) => number;
   readonly settings?: typeof SUCCESSIVE_HALVING;
 }
 
 /** Runs a search on a simulated device: returns its requests, and the elapsed time. */
-function play({ candidates, hasDefault = true, budgetMs, checkMs = 1, drift = () => 1, settings }: Device) {
+function play({
+  candidates,
+  hasDefault = true,
+  budgetMs,
+  checkMs = 1,
+  startMs = 0,
+  drift = () => 1,
+  settings,
+}: Device) {
   const steps: TunerStep[] = [];
-  let elapsedMs = 0;
+  let elapsedMs = startMs;
   const answer = (step: TunerStep): TunerReport => {
     steps.push(step);
     const time = candidates[step.candidate];
@@ -155,6 +165,13 @@ describe("a search under a budget", () => {
     const { outcome } = play({ candidates: Array.from({ length: 20 }, () => 10), budgetMs: 600, checkMs: 30 });
     expect(outcome.complete).toBe(false);
     expect(outcome.trials.at(-1)).toEqual({ outcome: "untried", reason: null, rungsMs: [] });
+  });
+
+  it("does not take the time before the first check for that of a check", () => {
+    const candidates = Array.from({ length: 20 }, (_, index) => (20 - index) / 10);
+    const { outcome } = play({ candidates, budgetMs: 4_000, startMs: 2_500, checkMs: 5 });
+    expect(outcome.trials.filter((trial) => trial.outcome === "untried")).toEqual([]);
+    expect(outcome.best).toBe(19);
   });
 
   it("leaves the default where it could not make sure of anything better", () => {

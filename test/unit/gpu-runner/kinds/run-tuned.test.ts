@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { runBenchmark } from "../../../../src/gpu-runner/kinds/benchmark.ts";
 import { describeTuningKey } from "../../../../src/gpu-runner/kinds/steps/find-tuned.ts";
-import { runTuning } from "../../../../src/gpu-runner/kinds/tuning.ts";
+import { runTuning } from "../../../../src/gpu-runner/kinds/tuning/run-tuning.ts";
 import { BenchmarkSpec } from "../../../../src/protocol/jobs/benchmark.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import { tuningIdOf, type TuningRecord, TuningResult, TuningSpec } from "../../../../src/protocol/jobs/tuning.ts";

@@ -4,7 +4,7 @@ import { explainFailure } from "../../../../src/gpu-runner/serving/serve-request
 import type { InferenceServer } from "../../../../src/gpu-runner/serving/queue/inference-server.ts";
 import { modelKeyOf } from "../../../../src/gpu-runner/serving/queue/model-key.ts";
 import { ModelLoader } from "../../../../src/gpu-runner/serving/model-loader.ts";
-import type { Layout } from "../../../../src/gpu-runner/networks/schedule-operators.ts";
+import type { NetworkLayouts } from "../../../../src/protocol/models/network-layout.ts";
 import { createId } from "../../../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../../../src/protocol/link.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
@@ -282,32 +282,30 @@ describe("a request that fails", () => {
 });
 
 describe("a layout of our kernels", () => {
-  const layout = { lanes: 4, spreadFrom: 0, tiling: "in-registers" } as const;
+  const layouts = { "any rows": { lanes: 4, spreadFrom: 0, tiling: "in-registers" } } as const;
 
   /** A loader that begins anew; `opens` says whether a stored layout still does. */
   function scriptLayouts(opens: boolean) {
-    const stored = new Map<string, Layout>();
+    const stored = new Map<string, NetworkLayouts>();
     const given: unknown[] = [];
     const host = {
       device: { key: "gpu0", fingerprint: {} },
-      loadModel: async (input: { layout?: unknown }) => {
-        given.push(input.layout);
-        if (input.layout !== undefined && !opens) throw new ProblemError("kernel-invalid", "It does not compile.");
-        return { loadMs: 1, layout };
+      loadModel: async (input: { layouts: NetworkLayouts; onChosen: (chosen: NetworkLayouts) => void }) => {
+        given.push(input.layouts);
+        const isNew = Object.keys(input.layouts).length === 0;
+        if (!isNew && !opens) throw new ProblemError("kernel-invalid", "It does not compile.");
+        if (isNew) input.onChosen(layouts);
+        return { loadMs: 1 };
       },
       infer: async () => ({ tensors: [], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
     } as unknown as DeviceHost;
-    const layouts = {
-      find: (digest: string) => stored.get(digest),
-      save: async (digest: string, _: unknown, found: Layout) => void stored.set(digest, found),
+    const store = {
+      find: (digest: string) => stored.get(digest) ?? {},
+      save: async (digest: string, _: unknown, found: NetworkLayouts) => void stored.set(digest, found),
       remove: async (digest: string) => void stored.delete(digest),
     };
     const start = () => {
-      const models = new ModelLoader(
-        { keep: () => {}, read: async () => new Uint8Array() },
-        { warn: () => {} },
-        layouts,
-      );
+      const models = new ModelLoader({ keep: () => {}, read: async () => new Uint8Array() }, { warn: () => {} }, store);
       return models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
     };
     return { stored, given, start };
@@ -317,16 +315,16 @@ describe("a layout of our kernels", () => {
     const { stored, given, start } = scriptLayouts(true);
     await start();
     await start();
-    expect(given).toEqual([undefined, layout]);
+    expect(given).toEqual([{}, layouts]);
     expect([...stored.keys()]).toEqual(["sha256:0"]);
   });
 
   it("that no longer opens is replaced by one that is measured anew", async () => {
     const { stored, given, start } = scriptLayouts(false);
-    const old = { ...layout, lanes: 8 };
+    const old = { "any rows": { ...layouts["any rows"], lanes: 8 } };
     stored.set("sha256:0", old);
     await start();
-    expect(given).toEqual([old, undefined]);
-    expect(stored.get("sha256:0")).toEqual(layout);
+    expect(given).toEqual([old, {}]);
+    expect(stored.get("sha256:0")).toEqual(layouts);
   });
 });

@@ -1,20 +1,31 @@
-import { tuningIdOf, type TuningResult, type TuningSpec } from "../../protocol/jobs/tuning.ts";
-import { TUNING_GRACE_MS, type WorkOptions } from "../device-host/device-host.ts";
-import type { FleetDevice } from "../serving/device-fleet.ts";
-import { withFaults } from "./steps/benchmark-on-device.ts";
-import type { Workload, WorkloadContext, WorkloadResult } from "./kind.ts";
-import { describeEnvironment } from "./steps/describe-run.ts";
-import { describeTuningKey } from "./steps/find-tuned.ts";
+import {
+  isKernelTuning,
+  type KernelTuningSpec,
+  tuningIdOf,
+  type TuningResult,
+  type TuningSpec,
+} from "../../../protocol/jobs/tuning.ts";
+import { TUNING_GRACE_MS, type WorkOptions } from "../../device-host/device-host.ts";
+import type { FleetDevice } from "../../serving/device-fleet.ts";
+import { withFaults } from "../steps/benchmark-on-device.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "../kind.ts";
+import { describeEnvironment } from "../steps/describe-run.ts";
+import { describeTuningKey } from "../steps/find-tuned.ts";
+import { tuneModel } from "./tune-model.ts";
 
-/** Finds a kernel's fastest variant and axes on the device that has it, or returns a known tuning. */
+/**
+ * Finds a kernel's fastest variant and axes on the device that has it, or returns a known tuning; or measures the layouts
+ * of a model anew.
+ */
 export const runTuning: Workload<TuningSpec> = async (spec, context) => {
+  if (!isKernelTuning(spec)) return tuneModel(spec, context);
   const device = context.fleet.withKernel(spec.kernel);
   return context.fleet.use(device, () => tuneOn(device, spec, context));
 };
 
 async function tuneOn(
   { host }: FleetDevice,
-  spec: TuningSpec,
+  spec: KernelTuningSpec,
   { fleet, tunings, otherJobs, signal, onProgress, scope }: WorkloadContext,
 ): Promise<WorkloadResult> {
   const { device } = host;

@@ -1,0 +1,157 @@
+import type { NetworkLayout, Tiling } from "../../protocol/models/network-layout.ts";
+import { toProblem } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
+import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
+import type { Network } from "./network.ts";
+
+/** Work from which an operator is spread over workgroups: large ones; none, so that one dispatch has all; every one. */
+const SPREADS = [30_000, Number.MAX_SAFE_INTEGER, 0];
+const LANES = [64, 256];
+/**
+ * An emulated device computes four lanes at a time and compiles slowly; with more lanes, barriers switch between groups
+ * of four.
+ */
+const SOFTWARE_LANES = [4];
+/** The likeliest first, since a load may end before all are tried. */
+const TILINGS: readonly Tiling[] = [
+  "by-size",
+  "in-workgroup-memory",
+  "in-registers-32x8",
+  "in-registers-16x4",
+  "in-registers",
+];
+/** Workgroup memory, barriers and large tiles never pay where one core is a whole workgroup. */
+const SOFTWARE_TILINGS: readonly Tiling[] = ["in-registers"];
+const RUNS = 4;
+/** Time for the runs of a candidate. The fastest counts, since other work on the machine delays single ones. */
+const RUNS_MS = 1_000;
+/** From here on a run is long, so that tiles may gain most. */
+const LONG_MS = 100;
+/** A candidate that takes so many times as long as the best one is not run again. */
+const HOPELESS = 3;
+/**
+ * Time after which no further candidate is tried, at a load and within a request: with a compilation and the request's
+ * own run, both have to end within the limit of one run. A real GPU tries all in less, unless its driver compiles slowly.
+ */
+const LOAD_BUDGET_MS = 3_000;
+const SOFTWARE_LOAD_BUDGET_MS = 10_000;
+export const REQUEST_BUDGET_MS = 3_000;
+
+export function loadBudgetMs(device: GPUDevice): number {
+  return isSoftware(device) ? SOFTWARE_LOAD_BUDGET_MS : LOAD_BUDGET_MS;
+}
+
+function isSoftware({ adapterInfo }: GPUDevice): boolean {
+  return isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
+}
+
+/** A candidate that was tried: the milliseconds of its fastest run, or the reason why it was left out. */
+export interface LayoutTrial {
+  readonly layout: NetworkLayout;
+  readonly ms: number | null;
+  readonly reason: string | null;
+}
+
+export interface LayoutChoice {
+  /** The fastest. */
+  readonly layout: NetworkLayout;
+  /** In the order of trial, the default first. */
+  readonly trials: readonly LayoutTrial[];
+  /** False where the time ended first. */
+  readonly complete: boolean;
+}
+
+interface ChoiceOptions {
+  /** Time after which no further candidate is tried. */
+  readonly budgetMs: number;
+  readonly rows?: number;
+  /** Called before each candidate. */
+  readonly onTrial?: (done: number, total: number) => void;
+}
+
+/**
+ * Runs layouts with one row, or so many, and returns the fastest, since devices differ too much for a fixed choice. One
+ * whose outputs differ from those of the first, in which the one program computes everything, is left out, as one that
+ * fails. Tiles are tried with the fastest layout that has none.
+ */
+export async function chooseLayout(
+  network: Network,
+  device: GPUDevice,
+  { budgetMs, rows = 1, onTrial = () => {} }: ChoiceOptions,
+): Promise<LayoutChoice> {
+  const [first, ...others] = listTogether(device);
+  const inputs = network.examples(Math.min(rows, network.rowsAtMost));
+  const begunAt = performance.now();
+  const tilings = !network.hasTiles ? [] : isSoftware(device) ? SOFTWARE_TILINGS : TILINGS;
+  const total = 1 + others.length + tilings.length;
+  onTrial(0, total);
+  await network.spread(first!);
+  const { tensors: wanted, ms } = await timeRuns(network, inputs, Number.POSITIVE_INFINITY);
+  let best = { layout: first!, ms };
+  const trials: LayoutTrial[] = [{ ...best, reason: null }];
+  const seen = new Set([keyOf(network)]);
+  // Tiles compile slowly and gain most where a run is long. Other layouts of short ones share their program.
+  const isLong = ms > LONG_MS;
+  const startedAt = isLong ? begunAt : performance.now();
+  const listTiled = () => tilings.map((tiling) => ({ ...best.layout, tiling }));
+  for (const list of isLong ? [listTiled, () => others] : [() => others, listTiled]) {
+    const layouts = list();
+    // A driver compiles them beside each other; a failure is that of the trial below.
+    if (!isSoftware(device)) for (const layout of layouts) network.compile(layout).catch(() => {});
+    for (const layout of layouts) {
+      if (performance.now() - startedAt > budgetMs) return { layout: best.layout, trials, complete: false };
+      onTrial(trials.length, total);
+      try {
+        await network.spread(layout);
+        if (seen.has(keyOf(network))) continue;
+        seen.add(keyOf(network));
+        const found = await timeRuns(network, inputs, best.ms);
+        const isRight = maxRelativeError(wanted, found.tensors) <= AGREEMENT;
+        trials.push({ layout, ...(isRight ? { ms: found.ms, reason: null } : { ms: null, reason: "other outputs" }) });
+        if (isRight && found.ms < best.ms) best = { layout, ms: found.ms };
+      } catch (error) {
+        // The first one suffices, whatever a device does not compile or hold.
+        trials.push({ layout, ms: null, reason: toProblem(error).detail ?? String(error) });
+      }
+    }
+  }
+  return { layout: best.layout, trials, complete: true };
+}
+
+/** Layouts in which the one program computes everything. */
+function listTogether(device: GPUDevice): NetworkLayout[] {
+  const lanes = (isSoftware(device) ? SOFTWARE_LANES : LANES).filter(
+    (each) => each <= device.limits.maxComputeInvocationsPerWorkgroup,
+  );
+  return lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom, tiling: null })));
+}
+
+/** Equal for layouts with the same dispatches. */
+function keyOf(network: Network): string {
+  return `${network.layout?.lanes} ${network.shape}`;
+}
+
+/**
+ * Milliseconds of the fastest of several runs, and the outputs of the first. That one warms the device up, and counts only
+ * where it is long.
+ */
+async function timeRuns(
+  network: Network,
+  inputs: readonly Tensor[],
+  bestMs: number,
+): Promise<{ ms: number; tensors: Tensor[] }> {
+  const startedAt = performance.now();
+  const { tensors } = await network.run(inputs);
+  let before = performance.now();
+  const firstMs = before - startedAt;
+  if (firstMs > RUNS_MS || firstMs > Math.max(LONG_MS, HOPELESS * bestMs)) return { ms: firstMs, tensors };
+  let ms = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS && before - startedAt < RUNS_MS; run++) {
+    await network.run(inputs);
+    const now = performance.now();
+    ms = Math.min(ms, now - before);
+    before = now;
+  }
+  return { ms, tensors };
+}

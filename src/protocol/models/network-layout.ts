@@ -1,0 +1,26 @@
+import { z } from "zod";
+
+/** Tiles that may compute the heavy operators of a network; see kernels/network/tiled-operators.ts. */
+export const Tiling = z.enum([
+  "in-registers",
+  "in-registers-16x4",
+  "in-registers-32x8",
+  "in-workgroup-memory",
+  "by-size",
+]);
+export type Tiling = z.infer<typeof Tiling>;
+
+/** Spread of a network over the workgroups of our own kernels. */
+export const NetworkLayout = z
+  .object({
+    lanes: z.int().positive().meta({ description: "Lanes per workgroup" }),
+    spreadFrom: z.number().nonnegative().meta({
+      description: "An operator with more work than this gets a dispatch of its own with many workgroups",
+    }),
+    tiling: Tiling.nullable().meta({ description: "Tiles of heavy operators; null: the one program computes all" }),
+  })
+  .meta({ id: "NetworkLayout" });
+export type NetworkLayout = z.infer<typeof NetworkLayout>;
+
+/** Layouts of one network, by the sizes that they were measured at. */
+export type NetworkLayouts = Readonly<Record<string, NetworkLayout>>;
