@@ -8,7 +8,7 @@ import { digestFingerprint, writeWhole } from "../host/files.ts";
 import type { Layout } from "../networks/schedule-operators.ts";
 
 /** Of our kernels and their layouts: raised where those that were measured before no longer hold. */
-const VERSION = 1;
+const VERSION = 2;
 
 const StoredLayouts = z.object({
   version: z.literal(VERSION),
@@ -18,6 +18,9 @@ const StoredLayouts = z.object({
       lanes: z.int().positive(),
       spreadFrom: z.number().nonnegative(),
       tiling: z.enum(["in-registers", "in-workgroup-memory"]).nullable(),
+      groupsAtMost: z.int().positive(),
+      lineLanes: z.int().positive().nullable(),
+      hasAttention: z.boolean(),
     }),
   ),
 });

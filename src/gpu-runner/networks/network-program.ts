@@ -1,11 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
-import { NETWORK_FOLDER, TILED_OPERATORS, type Tiling } from "../../../kernels/network/tiled-operators.ts";
+import {
+  MEET_IN_WORKGROUP,
+  NETWORK_FOLDER,
+  TILED_OPERATORS,
+  type Tiling,
+} from "../../../kernels/network/tiled-operators.ts";
 import type { AxisValues, KernelVariant } from "../../../kernels/kernel-spec.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
-import type { Dispatch, Layout } from "./schedule-operators.ts";
+import type { Dispatch, Entry, Layout } from "./schedule-operators.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
 const FILES = [
@@ -22,6 +27,11 @@ const FILES = [
   "network",
 ];
 
+const ENTRY_FILES: Readonly<Record<Entry, readonly URL[]>> = {
+  run_network: [],
+  run_lines: [new URL("lines.wgsl", NETWORK_FOLDER), MEET_IN_WORKGROUP],
+  attend: [new URL("attention.wgsl", NETWORK_FOLDER)],
+};
 const TILED_FILE = new URL("tiled.wgsl", NETWORK_FOLDER);
 
 type TileVariant = KernelVariant<"rows" | "columns" | "products">;
@@ -45,8 +55,8 @@ export class NetworkProgram {
   }
 
   /** Fails with `kernel-invalid` where the device does not support so many lanes. */
-  pipelineFor(constants: ProgramConstants): Promise<GPUComputePipeline> {
-    return this.#find([], "run_network", constants);
+  pipelineFor(entry: Entry, constants: ProgramConstants): Promise<GPUComputePipeline> {
+    return this.#find(ENTRY_FILES[entry], entry, constants);
   }
 
   /** Pipeline of heavy operators. Fails likewise. */
@@ -67,7 +77,8 @@ export class NetworkProgram {
   /** Reads and checks the program, so that networks may be opened while other work holds the device's error scopes. */
   async prepare(tilings: readonly Tiling[]): Promise<void> {
     const variants = tilings.flatMap((tiling) => Object.values(TILED_OPERATORS[tiling]));
-    await Promise.all([[], ...variants.map(filesOf)].map((files) => this.#load(files)));
+    const files = [...Object.values(ENTRY_FILES), ...variants.map(filesOf)];
+    await Promise.all(files.map((each) => this.#load(each)));
   }
 
   async #compile(files: readonly URL[], entryPoint: string, constants: ProgramConstants): Promise<GPUComputePipeline> {
@@ -159,12 +170,16 @@ export async function programsFor(
   dispatches: readonly Dispatch[],
   layout: Layout,
 ): Promise<DispatchProgram[]> {
-  const together = dispatches.filter(({ tile }) => tile === undefined).flatMap(({ operators }) => operators);
-  const shared = constantsOf(together, layout);
   const programs: DispatchProgram[] = [];
-  for (const { tile, groups } of dispatches) {
+  for (const { tile, entry, lanes, groups } of dispatches) {
     if (tile === undefined) {
-      programs.push({ pipeline: await program.pipelineFor(shared), groupsFor: (rows) => [groups, rows, 1] });
+      const alike = dispatches.filter((each) => each.entry === entry && each.tile === undefined);
+      const constants = constantsOf(
+        alike.flatMap(({ operators }) => operators),
+        { lanes },
+      );
+      const pipeline = await program.pipelineFor(entry, constants);
+      programs.push({ pipeline, groupsFor: (rows) => [groups[0], rows, groups[1]] });
       continue;
     }
     const variant = TILED_OPERATORS[layout.tiling!][tile.kind];

@@ -68,7 +68,7 @@ export class Network {
   get shape(): string {
     return (
       this.#spread?.dispatches
-        .map(({ operators, groups, tile }) => `${operators.length}x${tile?.kind ?? groups}`)
+        .map(({ operators, entry, lanes, groups, tile }) => [operators.length, tile?.kind ?? [entry, lanes, groups]])
         .join() ?? ""
     );
   }

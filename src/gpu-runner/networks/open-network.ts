@@ -11,7 +11,7 @@ import { checkKnown } from "./lowering/lower-node.ts";
 import { NetworkProgram } from "./network-program.ts";
 import { Network } from "./network.ts";
 import { type NetworkPlan, planNetwork } from "./plan-network.ts";
-import type { Layout } from "./schedule-operators.ts";
+import { type Layout, PLAIN } from "./schedule-operators.ts";
 import { type RunningNetwork, SizedNetwork } from "./sized-network.ts";
 
 /** Work from which an operator is spread over workgroups: large ones; none, so that one dispatch has all; every one. */
@@ -25,6 +25,13 @@ const SOFTWARE_LANES = [4];
 const TILINGS: readonly Tiling[] = ["in-registers", "in-workgroup-memory"];
 /** Workgroup memory and barriers never pay where one core is a whole workgroup. */
 const SOFTWARE_TILINGS: readonly Tiling[] = ["in-registers"];
+/** What is tried on the fastest layout, one after the other, where lanes are many: wider work, and fewer dispatches. */
+const WIDER: readonly Partial<Layout>[] = [
+  { hasAttention: true },
+  { lineLanes: 64 },
+  { lineLanes: 256 },
+  { groupsAtMost: 1024 },
+];
 const RUNS = 4;
 /** Time for the runs of a candidate. The fastest counts, since other work on the machine delays single ones. */
 const RUNS_MS = 1_000;
@@ -52,7 +59,7 @@ function listLayouts(network: Network, device: GPUDevice): { together: Layout[];
   const lanes = (isSoftware(device) ? SOFTWARE_LANES : LANES).filter(
     (each) => each <= device.limits.maxComputeInvocationsPerWorkgroup,
   );
-  const together = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom, tiling: null })));
+  const together = lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ ...PLAIN, lanes: each, spreadFrom })));
   const tilings = network.hasTiles ? tilingsOf(device) : [];
   const tiled = tilings.flatMap((tiling) => together.map((layout) => ({ ...layout, tiling })));
   return { together, tiled };
@@ -70,15 +77,18 @@ async function chooseLayout(network: Network, device: GPUDevice, budgetMs: numbe
   await network.spread(first!);
   const { tensors: wanted, ms } = await timeRuns(network, inputs, Number.POSITIVE_INFINITY);
   let best = { layout: first!, ms };
-  const seen = new Set([`${first!.lanes} null ${network.shape}`]);
+  const seen = new Set([`null ${network.shape}`]);
   // Tiles compile slowly and gain most where a run is long. Other layouts of short ones share their program.
   const isLong = ms > LONG_MS;
   const startedAt = isLong ? begunAt : performance.now();
-  for (const layout of isLong ? [...tiled, ...others] : [...others, ...tiled]) {
+  const whole = isLong ? [...tiled, ...others] : [...others, ...tiled];
+  // Workgroup memory never pays on a software device, nor do more groups than cores.
+  for (const change of [...whole, ...(isSoftware(device) ? [] : WIDER)]) {
     if (performance.now() - startedAt > budgetMs) break;
+    const layout: Layout = { ...best.layout, ...change };
     try {
       await network.spread(layout);
-      const key = `${layout.lanes} ${layout.tiling} ${network.shape}`;
+      const key = `${layout.tiling} ${network.shape}`;
       if (seen.has(key)) continue;
       seen.add(key);
       const found = await timeRuns(network, inputs, best.ms);

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LayoutStore } from "../../../../src/gpu-runner/memory/layout-store.ts";
+import { PLAIN } from "../../../../src/gpu-runner/networks/schedule-operators.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { capabilities } from "../../../edge/stack/samples.ts";
 
 const { fingerprint } = capabilities.devices[0]!;
 const other = { ...fingerprint, driver: "another" };
-const layout = { lanes: 4, spreadFrom: Number.MAX_SAFE_INTEGER, tiling: "in-registers" } as const;
+const layout = { ...PLAIN, lanes: 4, spreadFrom: Number.MAX_SAFE_INTEGER, tiling: "in-registers" } as const;
 
 let dataDir: string;
 let warnings: number;
@@ -38,7 +39,7 @@ describe("a network's layout", () => {
     for (const damaged of [
       text.slice(0, 40),
       text.replace("in-registers", "by-magic"),
-      text.replace('version":1', 'version":0'),
+      text.replace('version":2', 'version":1'),
       "[]",
     ]) {
       await writeFile(path, damaged);
