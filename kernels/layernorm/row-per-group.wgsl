@@ -1,4 +1,6 @@
 // Layer normalisation with one row per group: the lanes stride along it and meet twice in workgroup memory.
+//
+// ../meet-in-workgroup.wgsl follows.
 
 struct Shape { rows: u32, columns: u32 }
 
@@ -11,21 +13,8 @@ struct Shape { rows: u32, columns: u32 }
 override lanes: u32 = 64;
 override epsilon: f32;
 
-var<workgroup> sums: array<f32, lanes>;
-
-// Sum over all lanes; ends with a barrier, so that it can be called again.
 fn sumLanes(lane: u32, parts: vec4<f32>) -> f32 {
-  sums[lane] = (parts.x + parts.y) + (parts.z + parts.w);
-  for (var half = lanes / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lane < half) {
-      sums[lane] += sums[lane + half];
-    }
-  }
-  workgroupBarrier();
-  let all = sums[0];
-  workgroupBarrier();
-  return all;
+  return sum_of_lanes(lane, (parts.x + parts.y) + (parts.z + parts.w));
 }
 
 @compute @workgroup_size(lanes)

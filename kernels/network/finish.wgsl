@@ -100,12 +100,16 @@ fn quantise(op: Op, x: vec4<f32>) -> vec4<f32> {
   return (level - op.zero) * op.step;
 }
 
-// The sum at an element of the output, with what is added to it.
-fn put(op: Op, base: i32, element: i32, sum: f32) {
+// The sum at an element of the output, with what follows it.
+fn finished(op: Op, base: i32, element: i32, sum: f32) -> f32 {
   var value = sum;
   // Of a map it is an operand, and has been used.
   if (has_summands && op.other >= 0 && op.kind != MAP) { value += arena[base + op.other + element]; }
-  arena[base + op.output + element] = quantise(op, activate(op, vec4<f32>(value))).x;
+  return quantise(op, activate(op, vec4<f32>(value))).x;
+}
+
+fn put(op: Op, base: i32, element: i32, sum: f32) {
+  arena[base + op.output + element] = finished(op, base, element, sum);
 }
 
 // Four sums where they belong, counted from `first`; what is not before `end` is nothing.

@@ -84,6 +84,12 @@ fn reduce(op: Op, place: Place, item: i32) {
 
 const LOGARITHM = 1u;
 
+// The share of an element, or its logarithm.
+fn find_share(op: Op, shifted: f32, sum: f32, is_none: bool) -> f32 {
+  let share = select(exp(shifted) / sum, shifted - log(sum), op.which == LOGARITHM);
+  return quantise(op, vec4<f32>(select(share, not_a_number(), is_none))).x;
+}
+
 fn softmax(op: Op, place: Place) {
   let stride = op.a5;
   let size = op.d5;
@@ -103,9 +109,7 @@ fn softmax(op: Op, place: Place) {
     var sum = 0.0;
     for (var i = 0; i < size; i++) { sum += exp(arena[input + i * stride] - largest); }
     for (var i = 0; i < size; i++) {
-      let shifted = arena[input + i * stride] - largest;
-      let share = select(exp(shifted) / sum, shifted - log(sum), op.which == LOGARITHM);
-      arena[output + i * stride] = quantise(op, vec4<f32>(select(share, not_a_number(), is_none))).x;
+      arena[output + i * stride] = find_share(op, arena[input + i * stride] - largest, sum, is_none);
     }
   }
 }

@@ -16,6 +16,12 @@ export type TiledKind = "dense" | "product" | "convolve";
 /** Structures of the catalogue for the heavy operators of networks. */
 type Structure = "in-registers" | "in-workgroup-memory";
 
+/** Sums and maxima over lanes, for lines.wgsl. */
+export const MEET_IN_WORKGROUP = new URL("../meet-in-workgroup.wgsl", import.meta.url);
+
+/** Queries and columns of the values in a workgroup of attention.wgsl. */
+export const ATTENTION_TILE = { queries: 16, columns: 64 } as const;
+
 /** Folder of the variants' files. */
 export const NETWORK_FOLDER = new URL(".", import.meta.url);
 

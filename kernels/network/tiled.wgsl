@@ -19,16 +19,8 @@ struct Matrix { base: i32, a: i32, b: i32, out: i32 }
 fn find_matrix(op: Op, index: i32) -> Matrix {
   if (tiled_kind != PRODUCT) { return Matrix(index * op.arena, 0, 0, 0); }
   let count = op.d0 * op.d1 * op.d2;
-  let at = index % count;
-  let at2 = at % op.d2;
-  let at1 = at / op.d2 % op.d1;
-  let at0 = at / op.d2 / op.d1;
-  return Matrix(
-    index / count * op.arena,
-    at0 * op.a0 + at1 * op.a1 + at2 * op.a2,
-    at0 * op.b0 + at1 * op.b1 + at2 * op.b2,
-    at0 * op.o0 + at1 * op.o1 + at2 * op.o2,
-  );
+  let corner = find_corner(op, index % count);
+  return Matrix(index / count * op.arena, corner.a, corner.b, corner.out);
 }
 
 fn count_tiled_rows(op: Op) -> i32 {

@@ -1,5 +1,7 @@
 // Softmax with one row per group: the lanes stride along it and meet twice in workgroup memory. Each finds the maximum
 // and the sum of the exponentials of its share in one walk (Milakov and Gimelshein, 2018).
+//
+// ../meet-in-workgroup.wgsl follows.
 
 struct Shape { rows: u32, columns: u32 }
 
@@ -10,8 +12,6 @@ struct Shape { rows: u32, columns: u32 }
 override lanes: u32 = 64;
 
 const LOWEST = vec4<f32>(-3.4028234e38);
-
-var<workgroup> shares: array<f32, lanes>;
 
 @compute @workgroup_size(lanes)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {
@@ -40,27 +40,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
     highs = next;
   }
 
-  shares[lane.x] = max(max(highs.x, highs.y), max(highs.z, highs.w));
-  for (var half = lanes / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lane.x < half) {
-      shares[lane.x] = max(shares[lane.x], shares[lane.x + half]);
-    }
-  }
-  workgroupBarrier();
-  let high = shares[0];
-  workgroupBarrier();
-
+  let high = largest_of_lanes(lane.x, max(max(highs.x, highs.y), max(highs.z, highs.w)));
   sums *= exp(highs - high);
-  shares[lane.x] = (sums.x + sums.y) + (sums.z + sums.w);
-  for (var half = lanes / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lane.x < half) {
-      shares[lane.x] += shares[lane.x + half];
-    }
-  }
-  workgroupBarrier();
-  let scale = 1.0 / shares[0];
+  let scale = 1.0 / sum_of_lanes(lane.x, (sums.x + sums.y) + (sums.z + sums.w));
   for (i = lane.x; i < length; i += lanes) {
     y[row + i] = exp(x[row + i] - high) * scale;
   }

@@ -1,4 +1,4 @@
-import type { NetworkLayout, Tiling } from "../../protocol/models/network-layout.ts";
+import { type NetworkLayout, type Tiling, PLAIN } from "../../protocol/models/network-layout.ts";
 import { toProblem } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
@@ -23,6 +23,13 @@ const TILINGS: readonly Tiling[] = [
 ];
 /** Workgroup memory, barriers and large tiles never pay where one core is a whole workgroup. */
 const SOFTWARE_TILINGS: readonly Tiling[] = ["in-registers"];
+/** What is tried on the fastest layout, one after the other, where lanes are many: wider work, and fewer dispatches. */
+const WIDER: readonly Partial<NetworkLayout>[] = [
+  { hasAttention: true },
+  { lineLanes: 64 },
+  { lineLanes: 256 },
+  { groupsAtMost: 1024 },
+];
 const RUNS = 4;
 /** Time for the runs of a candidate. The fastest counts, since other work on the machine delays single ones. */
 const RUNS_MS = 1_000;
@@ -73,7 +80,7 @@ interface ChoiceOptions {
 /**
  * Runs layouts with one row, or so many, and returns the fastest, since devices differ too much for a fixed choice. One
  * whose outputs differ from those of the first, in which the one program computes everything, is left out, as one that
- * fails. Tiles are tried with the fastest layout that has none.
+ * fails. Tiles are tried with the fastest layout that has none, and wider work with the fastest of all.
  */
 export async function chooseLayout(
   network: Network,
@@ -84,7 +91,9 @@ export async function chooseLayout(
   const inputs = network.examples(Math.min(rows, network.rowsAtMost));
   const begunAt = performance.now();
   const tilings = !network.hasTiles ? [] : isSoftware(device) ? SOFTWARE_TILINGS : TILINGS;
-  const total = 1 + others.length + tilings.length;
+  // Nor does a software device gain by more groups than it has cores.
+  const wider = isSoftware(device) ? [] : WIDER;
+  const total = 1 + others.length + tilings.length + wider.length;
   onTrial(0, total);
   await network.spread(first!);
   const { tensors: wanted, ms } = await timeRuns(network, inputs, Number.POSITIVE_INFINITY);
@@ -95,7 +104,8 @@ export async function chooseLayout(
   const isLong = ms > LONG_MS;
   const startedAt = isLong ? begunAt : performance.now();
   const listTiled = () => tilings.map((tiling) => ({ ...best.layout, tiling }));
-  for (const list of isLong ? [listTiled, () => others] : [() => others, listTiled]) {
+  const listWider = wider.map((change) => () => [{ ...best.layout, ...change }]);
+  for (const list of [...(isLong ? [listTiled, () => others] : [() => others, listTiled]), ...listWider]) {
     const layouts = list();
     // A driver compiles them beside each other; a failure is that of the trial below.
     if (!isSoftware(device)) for (const layout of layouts) network.compile(layout).catch(() => {});
@@ -124,7 +134,7 @@ function listTogether(device: GPUDevice): NetworkLayout[] {
   const lanes = (isSoftware(device) ? SOFTWARE_LANES : LANES).filter(
     (each) => each <= device.limits.maxComputeInvocationsPerWorkgroup,
   );
-  return lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ lanes: each, spreadFrom, tiling: null })));
+  return lanes.flatMap((each) => SPREADS.map((spreadFrom) => ({ ...PLAIN, lanes: each, spreadFrom })));
 }
 
 /** Equal for layouts with the same dispatches. */

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
-import { NETWORK_FOLDER, TILED_VARIANTS } from "../../../kernels/network/tiled-operators.ts";
+import { MEET_IN_WORKGROUP, NETWORK_FOLDER, TILED_VARIANTS } from "../../../kernels/network/tiled-operators.ts";
 import type { KernelVariant } from "../../../kernels/kernel-spec.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
-import type { Dispatch } from "./schedule-operators.ts";
+import type { Dispatch, Entry } from "./schedule-operators.ts";
 import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
 import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
 
@@ -23,6 +23,11 @@ const FILES = [
   "network",
 ];
 
+const ENTRY_FILES: Readonly<Record<Entry, readonly URL[]>> = {
+  run_network: [],
+  run_lines: [new URL("lines.wgsl", NETWORK_FOLDER), MEET_IN_WORKGROUP],
+  attend: [new URL("attention.wgsl", NETWORK_FOLDER)],
+};
 const TILED_FILE = new URL("tiled.wgsl", NETWORK_FOLDER);
 
 type TileVariant = KernelVariant<"rows" | "columns" | "products">;
@@ -46,8 +51,8 @@ export class NetworkProgram {
   }
 
   /** Fails with `kernel-invalid` where the device does not support so many lanes. */
-  pipelineFor(constants: ProgramConstants): Promise<GPUComputePipeline> {
-    return this.#find([], "run_network", constants);
+  pipelineFor(entry: Entry, constants: ProgramConstants): Promise<GPUComputePipeline> {
+    return this.#find(ENTRY_FILES[entry], entry, constants);
   }
 
   /** Pipeline of heavy operators. Fails likewise. */
@@ -67,7 +72,8 @@ export class NetworkProgram {
 
   /** Reads and checks the program, so that networks may be opened while other work holds the device's error scopes. */
   async prepare(): Promise<void> {
-    await Promise.all([[], ...TILED_VARIANTS.map(filesOf)].map((files) => this.#load(files)));
+    const files = [...Object.values(ENTRY_FILES), ...TILED_VARIANTS.map(filesOf)];
+    await Promise.all(files.map((each) => this.#load(each)));
   }
 
   async #compile(files: readonly URL[], entryPoint: string, constants: ProgramConstants): Promise<GPUComputePipeline> {
@@ -159,16 +165,16 @@ export function programsFor(
   dispatches: readonly Dispatch[],
   layout: NetworkLayout,
 ): Promise<DispatchProgram[]> {
-  const together = dispatches.filter(({ tile }) => tile === undefined).flatMap(({ operators }) => operators);
-  const shared = constantsOf(together, layout);
   return Promise.all(
-    dispatches.map(async ({ tile, groups }): Promise<DispatchProgram> => {
+    dispatches.map(async ({ tile, entry, lanes, groups }): Promise<DispatchProgram> => {
+      const isAlike = (each: Dispatch) =>
+        tile === undefined ? each.tile === undefined && each.entry === entry : formOf(each) === formOf({ tile });
+      const operators = dispatches.filter(isAlike).flatMap((each) => each.operators);
       if (tile === undefined) {
-        return { pipeline: await program.pipelineFor(shared), groupsFor: (rows) => [groups, rows, 1] };
+        const pipeline = await program.pipelineFor(entry, constantsOf(operators, { lanes }));
+        return { pipeline, groupsFor: (rows) => [groups[0], rows, groups[1]] };
       }
       const { variant, axes, structure } = tile;
-      const alike = dispatches.filter((each) => formOf(each) === formOf({ tile }));
-      const operators = alike.flatMap((each) => each.operators);
       const constants = {
         ...constantsOf(operators, layout),
         ...axes,

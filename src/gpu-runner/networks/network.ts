@@ -69,9 +69,10 @@ export class Network {
   get shape(): string {
     return (
       this.#spread?.dispatches
-        .map(
-          ({ operators, groups, tile }) =>
-            `${operators.length}x${tile === undefined ? groups : `${tile.kind} ${tile.structure} ${JSON.stringify(tile.axes)}`}`,
+        .map(({ operators, entry, lanes, groups, tile }) =>
+          tile === undefined
+            ? `${operators.length}x${entry} ${lanes} ${groups}`
+            : `${operators.length}x${tile.kind} ${tile.structure} ${JSON.stringify(tile.axes)}`,
         )
         .join() ?? ""
     );

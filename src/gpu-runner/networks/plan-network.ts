@@ -4,10 +4,11 @@ import { expandModel } from "./lowering/expand-model.ts";
 import { fuseGelu } from "./fuse-gelu.ts";
 import { lowerNode } from "./lowering/lower-node.ts";
 import { emitLevels } from "./lowering/lower-quantised.ts";
+import { type Attention, findAttentions } from "./find-attention.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
-import { type Tile, tileOf } from "./tile-operators.ts";
+import { lineOf, type Tile, tileOf } from "./tile-operators.ts";
 
 /** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
@@ -23,10 +24,13 @@ interface Life {
  * Assigns each region an offset in the arena. Regions in use at the same time do not overlap. The largest are placed
  * first, each in the first gap that is wide enough.
  */
-function placeRegions(operators: readonly PlannedOp[]): { offsets: Map<Region, number>; words: number } {
+function placeRegions(
+  operators: readonly PlannedOp[],
+  attentions: readonly Attention[],
+): { offsets: Map<Region, number>; words: number } {
   const placed: { life: Life; offset: number }[] = [];
   let words = 0;
-  const lives = livesOf(operators).toSorted((one, other) => other.region.words - one.region.words);
+  const lives = livesOf(operators, attentions).toSorted((one, other) => other.region.words - one.region.words);
   for (const life of lives) {
     const beside = placed
       .filter(({ life: other }) => life.from <= other.until && other.from <= life.until)
@@ -42,7 +46,7 @@ function placeRegions(operators: readonly PlannedOp[]): { offsets: Map<Region, n
   return { offsets: new Map(placed.map(({ life, offset }) => [life.region, offset])), words };
 }
 
-function livesOf(operators: readonly PlannedOp[]): Life[] {
+function livesOf(operators: readonly PlannedOp[], attentions: readonly Attention[]): Life[] {
   const lives = new Map<Region, Life>();
   for (const [index, { input, other, factor, output, cells, firstCells, products, turned }] of operators.entries()) {
     for (const spot of [input, other, factor, output, cells, firstCells, products, turned]) {
@@ -50,6 +54,12 @@ function livesOf(operators: readonly PlannedOp[]): Life[] {
       const life = lives.get(spot.region);
       if (life === undefined) lives.set(spot.region, { region: spot.region, from: index, until: index });
       else life.until = index;
+    }
+  }
+  for (const { members, reads } of attentions) {
+    for (const region of reads) {
+      const life = lives.get(region)!;
+      life.until = Math.max(life.until, members.at(-1)!);
     }
   }
   return [...lives.values()];
@@ -79,6 +89,16 @@ export interface ReadyOp {
   readonly isSerial: boolean;
   /** How the catalogue computes it; null where the work is too little or its form another one. */
   readonly tile: Tile | null;
+  /** Elements of each of its lines, where lanes of a workgroup may share one; else 0. */
+  readonly line: number;
+  /** Of the last operator of an attention: how one step computes it. */
+  readonly attention: AttentionStep | null;
+}
+
+/** Attention in one step. */
+export interface AttentionStep extends Pick<Attention, "tiles" | "products"> {
+  /** Operators that the step stands for, and that run by themselves where it is not taken. */
+  readonly parts: readonly ReadyOp[];
 }
 
 /** Network in the form that the kernels run. */
@@ -141,9 +161,11 @@ function endNode(name: string): OnnxNode {
 }
 
 function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "arenaWords"> {
-  const { offsets, words: arenaWords } = placeRegions(operators);
+  const attentions = findAttentions(operators);
+  const { offsets, words: arenaWords } = placeRegions(operators, attentions);
+  const ofScores = new Set(attentions.flatMap((attention) => [...attention.ofScores]));
   const at = (spot: PlannedOp["input"]) => (spot === undefined ? undefined : offsets.get(spot.region)! + spot.offset);
-  const ready = operators.map(({ kind, numbers, work, ...spots }): ReadyOp => {
+  const ready = operators.map(({ kind, numbers, work, ...spots }, index): ReadyOp => {
     const places = {
       input: at(spots.input),
       other: at(spots.other),
@@ -157,7 +179,15 @@ function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "ar
     const known = Object.fromEntries(Object.entries(places).filter(([, place]) => place !== undefined)) as OpNumbers;
     const all = { ...numbers, ...known, kind: KIND[kind], arena: arenaWords };
     const isSerial = kind === "gru" || kind === "lstm";
-    return { numbers: all, items: numbers["items"]!, work, isSerial, tile: tileOf(all, work) };
+    const channels = ofScores.has(index) ? { channels: 1 } : {};
+    const items = numbers["items"]!;
+    const tile = tileOf(all, work);
+    return { numbers: { ...all, ...channels }, items, work, isSerial, tile, line: lineOf(all), attention: null };
   });
+  for (const { members, tiles, products } of attentions) {
+    const last = members.at(-1)!;
+    const parts = members.map((member) => ready[member]!);
+    ready[last] = { ...ready[last]!, attention: { parts, tiles, products } };
+  }
   return { operators: ready, arenaWords };
 }

@@ -1,16 +1,20 @@
 import { chooseTile, type TileChoice } from "../../../kernels/network/tiled-operators.ts";
 import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
+import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { MAX_RUN } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Tile } from "./tile-operators.ts";
 
-/** Largest number of workgroups per operator and row: beyond it their start takes longer than their work. */
-const MAX_SPREAD = 32;
+/** Programs of a dispatch beside tiles: the one program, long lines, and attention in one step. */
+export type Entry = "run_network" | "run_lines" | "attend";
 
-/** Operators that run in sequence in one dispatch, and its workgroups per row. */
+/** Operators that run in sequence in one dispatch, or as one step, and its workgroups along x and z per row. */
 export interface Dispatch {
   readonly operators: readonly ReadyOp[];
-  readonly groups: number;
+  readonly entry: Entry;
+  /** Of a workgroup, where they are not the program's own. */
+  readonly lanes: number;
+  readonly groups: readonly [number, number];
   /** Of a heavy operator that the catalogue computes. */
   readonly tile?: Tile & TileChoice;
 }
@@ -19,28 +23,42 @@ export interface Dispatch {
  * Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone, and heavy ones as
  * the catalogue computes them.
  */
-export function scheduleOperators(
-  operators: readonly ReadyOp[],
-  { lanes, spreadFrom, tiling }: NetworkLayout,
-): Dispatch[] {
+export function scheduleOperators(operators: readonly ReadyOp[], layout: NetworkLayout): Dispatch[] {
+  const { lanes, spreadFrom, tiling, groupsAtMost, lineLanes } = layout;
   const dispatches: Dispatch[] = [];
   let run: ReadyOp[] = [];
   const endRun = () => {
-    if (run.length > 0) dispatches.push({ operators: run, groups: 1 });
+    if (run.length > 0) dispatches.push({ operators: run, entry: "run_network", lanes, groups: [1, 1] });
     run = [];
   };
+  const addAlone = (dispatch: Dispatch) => {
+    endRun();
+    dispatches.push(dispatch);
+  };
   const add = (op: ReadyOp) => {
-    const groups = op.isSerial ? 1 : Math.min(MAX_SPREAD, Math.ceil(op.items / lanes));
+    if (lineLanes !== null && op.line > 0) {
+      const groups = Math.min(MAX_GROUPS, op.items);
+      addAlone({ operators: [op], entry: "run_lines", lanes: lineLanes, groups: [groups, 1] });
+      return;
+    }
+    const groups = op.isSerial ? 1 : Math.min(groupsAtMost, Math.ceil(op.items / lanes));
     if (op.work > spreadFrom && groups > 1) {
-      endRun();
-      dispatches.push({ operators: [op], groups });
+      addAlone({ operators: [op], entry: "run_network", lanes, groups: [groups, 1] });
       return;
     }
     if (run.length === MAX_RUN) endRun();
     run.push(op);
   };
+  const attentions = layout.hasAttention ? operators.flatMap(({ attention }) => attention ?? []) : [];
+  const parts = new Set(attentions.flatMap((attention) => attention.parts.slice(0, -1)));
   for (const op of operators) {
-    const { tile } = op;
+    const { tile, attention } = op;
+    if (parts.has(op)) continue;
+    if (layout.hasAttention && attention !== null) {
+      const groups = [attention.tiles, attention.products] as const;
+      addAlone({ operators: attention.parts, entry: "attend", lanes, groups });
+      continue;
+    }
     if (tiling === null || tile === null) {
       add(op);
       continue;
@@ -49,10 +67,10 @@ export function scheduleOperators(
     // Only tiles in registers read vectors of channels.
     if (tile.turn !== undefined && choice.structure === "in-registers") {
       const items = tile.turn["items"]!;
-      add({ numbers: tile.turn, items, work: items, isSerial: false, tile: null });
+      add({ ...op, numbers: tile.turn, items, work: items, tile: null });
     }
-    endRun();
-    dispatches.push({ operators: [op], groups: 1, tile: { ...tile, ...choice } });
+    const placed = { ...tile, ...choice };
+    addAlone({ operators: [op], entry: "run_network", lanes, groups: [1, 1], tile: placed });
   }
   endRun();
   return dispatches;

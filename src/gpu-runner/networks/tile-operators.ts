@@ -25,6 +25,19 @@ const HEAVY = 2_000_000;
 /** Rows of the smallest tile. */
 const TILE_ROWS = 8;
 
+/** Elements from which a line may be worth a workgroup: shorter ones leave most of its lanes idle. */
+const LONG_LINE = 32;
+const LINES: ReadonlySet<number> = new Set([KIND.softmax, KIND.normalise, KIND.reduce, KIND.reduceSeldom]);
+/** The one reduction in kernels/network/seldom.wgsl whose lanes do not meet: products of all elements. */
+const MULTIPLIED = 8;
+
+/** Elements of an operator's lines where lanes of a workgroup may share one; else 0. */
+export function lineOf(numbers: OpNumbers): number {
+  const { kind = -1, which, d3 = 1, d4 = 1, d5 = 1 } = numbers;
+  const isShared = LINES.has(kind) && !(kind === KIND.reduceSeldom && which === MULTIPLIED);
+  return isShared && d3 * d4 * d5 >= LONG_LINE ? d3 * d4 * d5 : 0;
+}
+
 /** Most rows of one product, and most products, whose workgroups fit along an axis. */
 const MOST_ROWS = TILE_ROWS * MAX_GROUPS;
 

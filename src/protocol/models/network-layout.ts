@@ -18,9 +18,27 @@ export const NetworkLayout = z
       description: "An operator with more work than this gets a dispatch of its own with many workgroups",
     }),
     tiling: Tiling.nullable().meta({ description: "Tiles of heavy operators; null: the one program computes all" }),
+    groupsAtMost: z
+      .int()
+      .positive()
+      .meta({ description: "Largest number of workgroups per operator and row in the one program" }),
+    lineLanes: z
+      .int()
+      .positive()
+      .nullable()
+      .meta({ description: "Lanes of a workgroup that shares a long line; null: each line is one lane's" }),
+    hasAttention: z.boolean().meta({ description: "Whether attention is one step" }),
   })
   .meta({ id: "NetworkLayout" });
 export type NetworkLayout = z.infer<typeof NetworkLayout>;
+
+/** What suits software devices, beside lanes and spread: the one program in few workgroups. */
+export const PLAIN = {
+  tiling: null,
+  groupsAtMost: 32,
+  lineLanes: null,
+  hasAttention: false,
+} as const satisfies Partial<NetworkLayout>;
 
 /** Layouts of one network, by the sizes that they were measured at. */
 export type NetworkLayouts = Readonly<Record<string, NetworkLayout>>;

@@ -1,5 +1,5 @@
 import type { NetworkTuning, StoredTuning, Tuning, TuningTrial } from "../../protocol/jobs/tuning.ts";
-import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
+import { type NetworkLayout, PLAIN } from "../../protocol/models/network-layout.ts";
 import { describeClock } from "../history.ts";
 import { formatDuration, type Numbers, PAGE_NUMBERS } from "../numbers.ts";
 import type { Tone } from "../tone.ts";
@@ -79,10 +79,15 @@ function describeNetwork(network: NetworkTuning, figures: Figures): ResultWords 
   };
 }
 
-function describeLayout({ lanes, spreadFrom, tiling }: NetworkLayout): string {
-  const spread =
-    spreadFrom === 0 ? "every operator spread" : spreadFrom > 1e9 ? "one dispatch" : `spread from ${spreadFrom}`;
-  return `${lanes} lanes, ${spread}, ${tiling === null ? "no tiles" : `tiles ${tiling}`}`;
+function describeLayout({ lanes, spreadFrom, tiling, groupsAtMost, lineLanes, hasAttention }: NetworkLayout): string {
+  return [
+    `${lanes} lanes`,
+    spreadFrom === 0 ? "every operator spread" : spreadFrom > 1e9 ? "one dispatch" : `spread from ${spreadFrom}`,
+    ...(groupsAtMost === PLAIN.groupsAtMost ? [] : [`up to ${groupsAtMost} workgroups`]),
+    ...(lineLanes === null ? [] : [`lines by ${lineLanes} lanes`]),
+    ...(hasAttention ? ["attention in one step"] : []),
+    tiling === null ? "no tiles" : `tiles ${tiling}`,
+  ].join(", ");
 }
 
 /** Speed-up of the best choice over the default, with an interval if there are enough runs. */

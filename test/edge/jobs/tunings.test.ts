@@ -1,3 +1,4 @@
+import { PLAIN } from "../../../src/protocol/models/network-layout.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { writeOnnxMlp } from "../../../models/onnx-mlp-writer.ts";
 import { fingerprintIdOf } from "../../../src/protocol/fleet/hardware.ts";
@@ -242,7 +243,7 @@ describe("a tuning of a model", () => {
     return { ...registered, scripted };
   };
   const networkOf = (name: string, modelVersionId: string): NetworkTuning => {
-    const timed = { layout: { lanes: 64, spreadFrom: 0, tiling: null }, ms: summarise([2, 2, 2]) };
+    const timed = { layout: { ...PLAIN, lanes: 64, spreadFrom: 0 }, ms: summarise([2, 2, 2]) };
     const after = { layout: { ...timed.layout, tiling: "by-size" as const }, ms: summarise([1, 1, 1]) };
     const trials = [
       { layout: timed.layout, ms: 2, reason: null },

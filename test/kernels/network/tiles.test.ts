@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fuseGelu } from "../../../src/gpu-runner/networks/fuse-gelu.ts";
 import { planNetwork } from "../../../src/gpu-runner/networks/plan-network.ts";
-import { Tiling } from "../../../src/protocol/models/network-layout.ts";
+import { Tiling, PLAIN } from "../../../src/protocol/models/network-layout.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import type { OnnxModel } from "../../../src/onnx/onnx-model.ts";
 import { expectModel, network, node, weights } from "./agreement.ts";
@@ -15,7 +15,7 @@ const tilesOf = (model: OnnxModel) =>
 async function expectTiled(model: OnnxModel, kinds: readonly string[], rows: readonly number[] = [1, 3]) {
   expect(tilesOf(model)).toEqual(kinds);
   for (const tiling of Tiling.options)
-    await expectModel(model, { rows, layout: { lanes: 4, spreadFrom: 30_000, tiling } });
+    await expectModel(model, { rows, layout: { ...PLAIN, lanes: 4, spreadFrom: 30_000, tiling } });
 }
 
 describe("the catalogue's tiles give the answers of the CPU provider", { timeout: TIMEOUT_MS }, () => {

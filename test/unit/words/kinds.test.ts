@@ -1,3 +1,4 @@
+import { PLAIN } from "../../../src/protocol/models/network-layout.ts";
 import { describe, expect, it } from "vitest";
 import { renderJob, renderResult } from "../../../src/cli/jobs/render-job.ts";
 import type { ConsensusResult } from "../../../src/protocol/jobs/consensus.ts";
@@ -327,9 +328,9 @@ describe("a tuning of a model", () => {
     shape: {},
     budgetMs: 30_000,
   } as const;
-  const timed = { layout: { lanes: 64, spreadFrom: 0, tiling: null }, ms: summarise([4, 4]) };
+  const timed = { layout: { ...PLAIN, lanes: 64, spreadFrom: 0 }, ms: summarise([4, 4]) };
   const after = {
-    layout: { lanes: 256, spreadFrom: 30_000, tiling: "in-registers-32x8" as const },
+    layout: { ...PLAIN, lanes: 256, spreadFrom: 30_000, tiling: "in-registers-32x8" as const },
     ms: summarise([2]),
   };
   const trials = [

@@ -1,3 +1,4 @@
+import { PLAIN } from "../../../../src/protocol/models/network-layout.ts";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { capabilities } from "../../../edge/stack/samples.ts";
 
 const { fingerprint } = capabilities.devices[0]!;
 const other = { ...fingerprint, driver: "another" };
-const layout = { lanes: 4, spreadFrom: Number.MAX_SAFE_INTEGER, tiling: "in-registers" } as const;
+const layout = { ...PLAIN, lanes: 4, spreadFrom: Number.MAX_SAFE_INTEGER, tiling: "in-registers" } as const;
 const layouts = { "any rows": layout };
 
 let dataDir: string;

@@ -4,7 +4,7 @@ import { explainFailure } from "../../../../src/gpu-runner/serving/serve-request
 import type { InferenceServer } from "../../../../src/gpu-runner/serving/queue/inference-server.ts";
 import { modelKeyOf } from "../../../../src/gpu-runner/serving/queue/model-key.ts";
 import { ModelLoader } from "../../../../src/gpu-runner/serving/model-loader.ts";
-import type { NetworkLayouts } from "../../../../src/protocol/models/network-layout.ts";
+import { type NetworkLayouts, PLAIN } from "../../../../src/protocol/models/network-layout.ts";
 import { createId } from "../../../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../../../src/protocol/link.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
@@ -282,7 +282,7 @@ describe("a request that fails", () => {
 });
 
 describe("a layout of our kernels", () => {
-  const layouts = { "any rows": { lanes: 4, spreadFrom: 0, tiling: "in-registers" } } as const;
+  const layouts = { "any rows": { ...PLAIN, lanes: 4, spreadFrom: 0, tiling: "in-registers" } } as const;
 
   /** A loader that begins anew; `opens` says whether a stored layout still does. */
   function scriptLayouts(opens: boolean) {
