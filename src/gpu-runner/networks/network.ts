@@ -71,7 +71,7 @@ export class Network {
       this.#spread?.dispatches
         .map(({ operators, entry, lanes, groups, tile }) =>
           tile === undefined
-            ? `${operators.length}x${entry} ${lanes} ${groups}`
+            ? `${operators.length}x${entry} ${lanes} ${groups.join()}`
             : `${operators.length}x${tile.kind} ${tile.structure} ${JSON.stringify(tile.axes)}`,
         )
         .join() ?? ""
