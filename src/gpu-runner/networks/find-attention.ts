@@ -51,6 +51,9 @@ function attentionAt(operators: readonly PlannedOp[], index: number): Attention 
   const products = size / rows / keys;
   if (!isDense(numbers, "a", [rows, 1, keys]) || keys !== softmax.numbers["d5"]) return null;
   if (!isReadBy(operators, softmax.output!.region, new Set([last]))) return null;
+  // Nobody writes the shares where attention is one step, so its product may read them in their own place alone.
+  const { factor, other } = operators[last]!;
+  if ([factor, other].some((spot) => spot?.region === softmax.output!.region)) return null;
   const chain = chainTo(operators, softmax.input!, new Set([index]));
   if (chain === null || chain.members.length > 1 + MOST_FUNCTIONS) return null;
   const first = operators[chain.members[0]!]!;

@@ -88,12 +88,16 @@ export class Network {
     return this.#spread?.layout ?? null;
   }
 
-  /** Inputs to measure it by: floats from -1 to 1, and zeros of other types. */
+  /** Inputs to measure it by: floats from -1 to 1, and ones of other types, by which a mask hides nothing. */
   examples(rows: number): Tensor[] {
     return this.#plan.inputs.map(({ name, dtype, shape, words }, index) => {
       const values = dtype === "float32" ? seededUniform(SEED, index, rows * words) : null;
       const bytes = new Uint8Array(values?.buffer ?? new ArrayBuffer(rows * words * DTYPE_BYTES[dtype]));
-      return { name, dtype, shape: this.#shapeOfRows(shape, rows), bytes };
+      const tensor = { name, dtype, shape: this.#shapeOfRows(shape, rows), bytes };
+      const view = typedView(tensor);
+      if (view instanceof BigInt64Array || view instanceof BigUint64Array) view.fill(1n);
+      else if (dtype !== "float32") view.fill(1);
+      return tensor;
     });
   }
 

@@ -45,8 +45,8 @@ export function openNetwork(
   return openNetworkBy(context, file, async (network, sizes, budgetMs) => {
     // Other sizes would be measured within a request. The first ones may be too small for tiles that later ones need.
     const weight = weightOf(network);
-    const near = [...known].find(([other]) => other.startsWith(weight))?.[1];
-    const measured = known.get(sizes) ?? near;
+    const latest = [...known].findLast(([other]) => other.startsWith(weight))?.[1];
+    const measured = known.get(sizes) ?? latest;
     if (measured !== undefined && (await network.trySpread(measured))) return;
     const { layout } = await chooseLayout(network, context.device, { budgetMs });
     await network.spread(layout);

@@ -85,14 +85,14 @@ async function tuneAtSize(
   },
 ): Promise<NetworkTuning["sizes"][number]> {
   const startedAt = performance.now();
-  const rows = network.hasRows ? (inputs[0]?.shape[0] ?? 1) : 1;
+  const rows = rowsOf(network, inputs);
   const choice = await chooseLayout(network, device, {
     budgetMs: TRIAL_SHARE * budgetMs,
     rows,
     onTrial: (done, total) => report(phase("try layouts"))(done, total),
   });
   const before = kept !== undefined && (await network.trySpread(kept)) ? kept : choice.trials[0]!.layout;
-  const isSame = JSON.stringify(before) === JSON.stringify(choice.layout);
+  const isSame = isSameLayout(before, choice.layout);
   const contest = isSame ? [before] : [before, choice.layout];
   const runsMs = await takeTurns(network, contest, rows, startedAt + budgetMs, report(phase("compare")));
   const [beforeMs, challengerMs] = [runsMs[0]!, runsMs.at(-1)!];
@@ -107,6 +107,18 @@ async function tuneAtSize(
     gain: wins ? gain : { ratio: 1, low: 1, high: 1 },
     complete: choice.complete,
   };
+}
+
+/** Rows to measure with. Inputs that settle the sizes are none of the plan's. */
+function rowsOf(network: Network, inputs: readonly Tensor[]): number {
+  if (!network.hasRows) return 1;
+  const [first] = network.examples(1);
+  const rows = inputs.find(({ name }) => name === first?.name)?.shape[0] ?? 1;
+  return Math.min(rows, network.rowsAtMost);
+}
+
+function isSameLayout(one: NetworkLayout, other: NetworkLayout): boolean {
+  return (Object.keys(one) as (keyof NetworkLayout)[]).every((field) => one[field] === other[field]);
 }
 
 /** Times layouts in turn, at least once each, until the time ends. The first run after a change is not counted. */

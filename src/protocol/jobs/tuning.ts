@@ -28,7 +28,7 @@ export const tuningFields = {
   fresh: z
     .boolean()
     .default(false)
-    .meta({ description: "Search again even where the answer is known, as of a model always" }),
+    .meta({ description: "Search again even where the answer is known. A model is always measured again" }),
   ...targetFields,
 };
 export const TuningSpec = z

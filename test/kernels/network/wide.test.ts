@@ -116,6 +116,19 @@ describe("a workgroup for each long line gives the answers of the CPU provider",
 const TOKENS = 21;
 const KEPT = TOKENS * TOKENS;
 
+/** Tokens' shares `p` of each other, and what follows from them. */
+function sharesTo(more: readonly OnnxNode[]): OnnxModel {
+  return network(
+    [
+      node("Transpose", ["x"], ["k"], { perm: [0, 2, 1] }),
+      node("MatMul", ["x", "k"], ["s"]),
+      node("Softmax", ["s"], ["p"], { axis: 2 }),
+      ...more,
+    ],
+    { x: [TOKENS, 4], y: [TOKENS, TOKENS], tensors: [weights("w", [4, TOKENS])] },
+  );
+}
+
 /** Two heads of x attend to themselves; `between` makes `p` of the products `s`. */
 function attention(
   between: readonly OnnxNode[],
@@ -227,6 +240,15 @@ describe("attention in one step gives the answers of the CPU provider", { timeou
     {
       form: "shares are logarithms",
       model: attention([scaled, { ...softmax, operator: "LogSoftmax" }]),
+    },
+    { form: "shares are also the values", model: sharesTo([node("MatMul", ["p", "p"], ["y"])]) },
+    {
+      form: "shares are also added",
+      model: sharesTo([
+        node("MatMul", ["x", "w"], ["v"]),
+        node("MatMul", ["p", "v"], ["o"]),
+        node("Add", ["o", "p"], ["y"]),
+      ]),
     },
   ])("and is several steps where $form", ({ model }) => expectSteps(model, "attend", 0));
 

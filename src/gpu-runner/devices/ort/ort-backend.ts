@@ -22,7 +22,7 @@ import { computeInWholeNumbers, roundsByItself } from "./whole-products.ts";
  * to a fifth of the largest. With this option it takes slower products there, and the same ones elsewhere.
  * Source: `kOrtSessionOptionsAvx2PrecisionMode` of ONNX Runtime.
  */
-const EXACT_WHOLE_PRODUCTS = { x64quantprecision: "1" };
+export const EXACT_WHOLE_PRODUCTS = { x64quantprecision: "1" };
 
 const OPTIONS: InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
@@ -65,6 +65,11 @@ function optionsFor({ nodes }: Pick<OnnxModel, "nodes">): InferenceSession.Sessi
   return storesWeights
     ? { ...OPTIONS, extra: { session: { ...EXACT_WHOLE_PRODUCTS, disable_quant_qdq: "1" } } }
     : OPTIONS;
+}
+
+function withDefaultProducts(options: InferenceSession.SessionOptions): InferenceSession.SessionOptions {
+  const { x64quantprecision: _, ...session } = options.extra?.["session"] as Record<string, string>;
+  return { ...options, extra: { session } };
 }
 
 /** A file as a session of the runtime takes it. */
@@ -147,7 +152,7 @@ export class OrtBackend {
       return InferenceSession.create(file as string, all).catch((error: unknown) => {
         // Large tensors with several uses stay as they are, and their products as the runtime has them by default.
         if (!messageOf(error).includes(SHARED_TENSOR)) throw error;
-        return InferenceSession.create(file as string, { ...all, extra: {} });
+        return InferenceSession.create(file as string, withDefaultProducts(all));
       });
     };
     const loading =

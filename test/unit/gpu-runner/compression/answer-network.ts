@@ -1,4 +1,5 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { EXACT_WHOLE_PRODUCTS } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
 import type { OnnxModel } from "../../../../src/onnx/onnx-model.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
 import type { Values } from "./interpret.ts";
@@ -8,7 +9,11 @@ export async function answerNetwork(
   model: OnnxModel,
   inputs: ReadonlyMap<string, Values>,
 ): Promise<Map<string, Values>> {
-  const session = await InferenceSession.create(writeModel(model), { intraOpNumThreads: 1, logSeverityLevel: 3 });
+  const session = await InferenceSession.create(writeModel(model), {
+    intraOpNumThreads: 1,
+    logSeverityLevel: 3,
+    extra: { session: EXACT_WHOLE_PRODUCTS },
+  });
   try {
     const feeds = [...inputs].map(([name, { dims, data }]) => [name, new Tensor("float32", data, [...dims])] as const);
     const answers = await session.run(Object.fromEntries(feeds));
