@@ -20,7 +20,7 @@ const rowPerLane: KernelVariant<Size, "lanes"> = {
 const rowPerGroup: KernelVariant<Size, "lanes"> = {
   name: "row-per-group",
   file: "row-per-group.wgsl",
-  shared: [new URL("../meet-in-workgroup.wgsl", import.meta.url)],
+  shared: [new URL("../row-per-group/meet-in-workgroup.wgsl", import.meta.url)],
   axes: [{ name: "lanes", values: [4, 16, 32, 64, 128, 256], default: 64 }],
   constants,
   passes: [{ entryPoint: "main", workgroups: ({ rows }) => [rows, 1, 1] }],

@@ -1,6 +1,6 @@
 // Layer normalisation with one row per group: the lanes stride along it and meet twice in workgroup memory.
 //
-// ../meet-in-workgroup.wgsl follows.
+// ../row-per-group/meet-in-workgroup.wgsl follows.
 
 struct Shape { rows: u32, columns: u32 }
 

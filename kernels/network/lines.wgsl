@@ -1,7 +1,7 @@
 // Operators over long lines, with a workgroup for each line, as the row-per-group variants of ../softmax and ../layernorm
 // have it: lanes stride along the line and meet in workgroup memory.
 //
-// The files before have the kinds and functions of a network; ../meet-in-workgroup.wgsl follows.
+// The files before have the kinds and functions of a network; ../row-per-group/meet-in-workgroup.wgsl follows.
 
 // Where a line begins in the arena of its row, and a lane in the line.
 struct Line { base: i32, first: i32, size: i32, index: i32, lane: u32 }

@@ -17,7 +17,7 @@ export type TiledKind = "dense" | "product" | "convolve";
 type Structure = "in-registers" | "in-workgroup-memory";
 
 /** Sums and maxima over lanes, for lines.wgsl. */
-export const MEET_IN_WORKGROUP = new URL("../meet-in-workgroup.wgsl", import.meta.url);
+export const MEET_IN_WORKGROUP = new URL("../row-per-group/meet-in-workgroup.wgsl", import.meta.url);
 
 /** Queries and columns of the values in a workgroup of attention.wgsl. */
 export const ATTENTION_TILE = { queries: 16, columns: 64 } as const;

@@ -1,7 +1,7 @@
 // Softmax with one row per group: the lanes stride along it and meet twice in workgroup memory. Each finds the maximum
 // and the sum of the exponentials of its share in one walk (Milakov and Gimelshein, 2018).
 //
-// ../meet-in-workgroup.wgsl follows.
+// ../row-per-group/meet-in-workgroup.wgsl follows.
 
 struct Shape { rows: u32, columns: u32 }
 

@@ -29,19 +29,21 @@ const OPTIONS: InferenceSession.SessionOptions = {
   executionMode: "sequential",
   graphOptimizationLevel: "all",
   logSeverityLevel: 3,
-  extra: { session: EXACT_WHOLE_PRODUCTS },
 };
 
-/** What the runtime says where it cannot, because two products share a tensor. */
-const SHARED_TENSOR = "Attempt to replace the existing tensor";
 /** Largest tensor that is copied for each of its uses. */
 const MOST_COPIED_BYTES = 2 ** 20;
 
+/** Operators that multiply numbers of 8 bits, and those from which the runtime makes such. */
+const ROUNDED = /^(QuantizeLinear|DynamicQuantize|QLinear|QGemm|QAttention)|Integer$/;
+
 /**
- * The same network with a tensor of its own for each use of whole numbers: for two uses of one, ONNX Runtime 1.30 cannot
- * make its products exact, and loads nothing.
+ * The same network as the runtime can make exact, or null where it has no products of 8 bits. Version 1.30 loads none in
+ * which two uses share a tensor, so each use gets its own; and it runs none with weights by channel without zero points,
+ * so they get zeros.
  */
-function withOwnWholeNumbers(model: OnnxModel): OnnxModel {
+export function prepareExact(model: OnnxModel): OnnxModel | null {
+  if (!model.nodes.some(({ operator }) => ROUNDED.test(operator))) return null;
   const weights = new Map(model.weights);
   const used = new Set<string>();
   const own = (input: string): string => {
@@ -55,21 +57,24 @@ function withOwnWholeNumbers(model: OnnxModel): OnnxModel {
     weights.set(name, { ...tensor, name });
     return name;
   };
-  const nodes = model.nodes.map((node) => ({ ...node, inputs: node.inputs.map(own) }));
-  return weights.size === model.weights.size ? model : { ...model, nodes, weights };
+  const nodes = model.nodes.map((node) => {
+    const [values = "", scale = "", zero = ""] = node.inputs.map(own);
+    const dims = model.weights.get(scale)?.dims;
+    const lacksZeros =
+      node.operator === "DequantizeLinear" && zero === "" && model.weights.get(node.inputs[0]!)?.dtype === "int8";
+    if (!lacksZeros || dims?.length !== 1)
+      return { ...node, inputs: node.inputs.map((input, at) => (at === 0 ? values : input)) };
+    const name = `${values} zeros ${weights.size}`;
+    weights.set(name, { name, dtype: "int8", dims, bytes: new Uint8Array(dims[0]!) });
+    return { ...node, inputs: [values, scale, name] };
+  });
+  return { ...model, nodes, weights };
 }
 
 /** How a network is optimised as it is loaded. */
 function optionsFor({ nodes }: Pick<OnnxModel, "nodes">): InferenceSession.SessionOptions {
   const storesWeights = nodes.some(({ operator }) => operator === "DequantizeLinear") && !roundsByItself({ nodes });
-  return storesWeights
-    ? { ...OPTIONS, extra: { session: { ...EXACT_WHOLE_PRODUCTS, disable_quant_qdq: "1" } } }
-    : OPTIONS;
-}
-
-function withDefaultProducts(options: InferenceSession.SessionOptions): InferenceSession.SessionOptions {
-  const { x64quantprecision: _, ...session } = options.extra?.["session"] as Record<string, string>;
-  return { ...options, extra: { session } };
+  return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
 }
 
 /** A file as a session of the runtime takes it. */
@@ -80,6 +85,8 @@ export interface SessionFile {
    */
   readonly model: string | Uint8Array;
   readonly options: InferenceSession.SessionOptions;
+  /** What to load where this fails. */
+  readonly other?: SessionFile;
 }
 
 /**
@@ -96,8 +103,12 @@ export async function openSessionFile(model: string | Uint8Array, provider: OrtP
     options = optionsFor(read);
     const changed = withTensorOutputs(file, read);
     if (changed !== file) return { model: changed, options };
-    const whole = withOwnWholeNumbers(computeInWholeNumbers(read, provider));
-    return { model: whole === read ? model : writeModel(whole), options };
+    const whole = computeInWholeNumbers(read, provider);
+    const other = { model: whole === read ? model : writeModel(whole), options };
+    const exact = provider === "cpu" ? prepareExact(whole) : null;
+    if (exact === null) return other;
+    const session = { ...(options.extra?.["session"] as object), ...EXACT_WHOLE_PRODUCTS };
+    return { model: writeModel(exact), options: { ...options, extra: { session } }, other };
   } catch {
     return { model, options };
   }
@@ -146,14 +157,11 @@ export class OrtBackend {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
-    const create = async ({ model: file, options }: SessionFile) => {
+    const create = ({ model: file, options, other }: SessionFile): Promise<InferenceSession> => {
       const all = { ...options, intraOpNumThreads: threads, executionProviders: [this.#provider] };
       // The overloads accept one or the other.
-      return InferenceSession.create(file as string, all).catch((error: unknown) => {
-        // Large tensors with several uses stay as they are, and their products as the runtime has them by default.
-        if (!messageOf(error).includes(SHARED_TENSOR)) throw error;
-        return InferenceSession.create(file as string, withDefaultProducts(all));
-      });
+      const creating = InferenceSession.create(file as string, all);
+      return other === undefined ? creating : creating.catch(() => create(other));
     };
     const loading =
       typeof model === "string" || model instanceof Uint8Array

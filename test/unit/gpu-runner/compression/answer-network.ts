@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { EXACT_WHOLE_PRODUCTS } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
+import { EXACT_WHOLE_PRODUCTS, prepareExact } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
 import type { OnnxModel } from "../../../../src/onnx/onnx-model.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
 import type { Values } from "./interpret.ts";
@@ -9,10 +9,11 @@ export async function answerNetwork(
   model: OnnxModel,
   inputs: ReadonlyMap<string, Values>,
 ): Promise<Map<string, Values>> {
-  const session = await InferenceSession.create(writeModel(model), {
+  const exact = prepareExact(model);
+  const session = await InferenceSession.create(writeModel(exact ?? model), {
     intraOpNumThreads: 1,
     logSeverityLevel: 3,
-    extra: { session: EXACT_WHOLE_PRODUCTS },
+    ...(exact !== null && { extra: { session: EXACT_WHOLE_PRODUCTS } }),
   });
   try {
     const feeds = [...inputs].map(([name, { dims, data }]) => [name, new Tensor("float32", data, [...dims])] as const);

@@ -16,9 +16,15 @@ it("weights that are only stored as whole numbers become floats when they are lo
   expect((await openSessionFile(weightsOnly)).options).toMatchObject({
     extra: { session: { disable_quant_qdq: "1" } },
   });
-  for (const file of [own, fileURLToPath(new URL("lenet5-int8.onnx", models))]) {
-    expect((await openSessionFile(file)).options).not.toHaveProperty("extra");
-  }
+  expect((await openSessionFile(own)).options).not.toHaveProperty("extra");
+});
+
+it("products of 8 bits are exact, or else as the runtime has them by default", async () => {
+  const file = fileURLToPath(new URL("lenet5-int8.onnx", models));
+  const { options, other } = await openSessionFile(file);
+  expect(options).toMatchObject({ extra: { session: { x64quantprecision: "1" } } });
+  expect(other).toMatchObject({ model: file });
+  expect(other!.options).not.toHaveProperty("extra");
 });
 
 it("a file that cannot be written in whole numbers keeps its own, and its options", async () => {
