@@ -58,12 +58,11 @@ export function prepareExact(model: OnnxModel): OnnxModel | null {
     return name;
   };
   const nodes = model.nodes.map((node) => {
-    const [values = "", scale = "", zero = ""] = node.inputs.map(own);
-    const dims = model.weights.get(scale)?.dims;
-    const lacksZeros =
-      node.operator === "DequantizeLinear" && zero === "" && model.weights.get(node.inputs[0]!)?.dtype === "int8";
-    if (!lacksZeros || dims?.length !== 1)
-      return { ...node, inputs: node.inputs.map((input, at) => (at === 0 ? values : input)) };
+    const inputs = node.inputs.map(own);
+    const [values = "", scale = "", zero = ""] = inputs;
+    const dims = weights.get(scale)?.dims;
+    const isWeight = node.operator === "DequantizeLinear" && weights.get(values)?.dtype === "int8";
+    if (!isWeight || zero !== "" || dims?.length !== 1) return { ...node, inputs };
     const name = `${values} zeros ${weights.size}`;
     weights.set(name, { name, dtype: "int8", dims, bytes: new Uint8Array(dims[0]!) });
     return { ...node, inputs: [values, scale, name] };
