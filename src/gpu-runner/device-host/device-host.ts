@@ -273,6 +273,11 @@ export class DeviceHost {
     return this.workApart("measureStart", { model, tensors, threads }, timeoutMs, "backend-failed", options);
   }
 
+  /** Layouts that a model is loaded with or has measured since, by sizes. Fails with `not-found` where it is not loaded. */
+  layoutsOf(modelKey: string): NetworkLayouts {
+    return this.#models.find(modelKey).layouts;
+  }
+
   async unloadModel(modelKey: string): Promise<void> {
     this.#models.forget(modelKey);
     await this.#lives.call("unloadModel", { modelKey }, UNLOAD);

@@ -22,6 +22,8 @@ export interface TuneNetworkRequest {
 
 export interface TunedNetwork {
   readonly sizes: NetworkTuning["sizes"];
+  /** Number of the sizes that the budget left out. */
+  readonly sizesLeft: number;
   /** What serving should have from now on, by sizes. */
   readonly layouts: NetworkLayouts;
 }
@@ -36,7 +38,7 @@ type Reporter = ReturnType<typeof createReporter>;
 /**
  * Measures the layouts of a network anew at each of these sizes, within about `budgetMs`, as `chooseLayout` does. The
  * fastest then runs in turn with the layout before, and replaces it where it is surely faster. Sizes of one plan are
- * measured at the first of them. Fails with `invalid-model`, `cancelled`, or as a request of these inputs would.
+ * measured at the first of them. Once the budget is spent, the sizes that follow are left out. Fails with `invalid-model`, `cancelled`, or as a request of these inputs would.
  */
 export async function tuneNetwork(
   context: NetworkContext,
@@ -60,11 +62,14 @@ export async function tuneNetwork(
   });
   try {
     // A network that needs its sizes first is planned when it runs.
-    for (; at < samples.length; at++) await opened.run(samples[at]!);
+    // Each size takes a trial, a turn and a run, however little time is left.
+    for (; at < samples.length && (at === 0 || performance.now() - startedAt < budgetMs); at++) {
+      await opened.run(samples[at]!);
+    }
   } finally {
     await opened.close();
   }
-  return { sizes, layouts: found };
+  return { sizes, sizesLeft: samples.length - at, layouts: found };
 }
 
 async function tuneAtSize(

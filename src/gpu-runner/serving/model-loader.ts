@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { NetworkLayouts } from "../../protocol/models/network-layout.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type Problem, ProblemError, toProblem } from "../../protocol/wire/problem.ts";
 import { MODEL_FILE, type ModelFile } from "../../protocol/models/upload.ts";
 import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
@@ -29,6 +30,12 @@ export interface BorrowedModel extends Loaded {
   /** Key of the model in the device's process. */
   readonly modelKey: string;
   readonly release: () => Promise<void>;
+}
+
+/** Whether a loaded model serves by new layouts, and why not where it could not be loaded again. */
+interface Retuned {
+  readonly reloaded: boolean;
+  readonly reloadProblem?: Problem;
 }
 
 interface Load {
@@ -117,36 +124,37 @@ export class ModelLoader {
     configuration: ServingConfiguration,
     signal: AbortSignal,
   ): Promise<void> {
-    if (this.#find({ modelVersionId: model.modelVersionId, variant }, host, configuration) !== undefined) return;
+    if (this.isLoaded({ modelVersionId: model.modelVersionId, variant }, host, configuration)) return;
     await host.tryModel(await this.#read(model, variant), createSeededInputs(model.inputs, 1), {
       threads: configuration.threads,
       signal,
     });
   }
 
+  /** Whether a variant is loaded on a device, or being loaded. */
+  isLoaded(served: ServedVariant, host: DeviceHost, configuration: ServingConfiguration): boolean {
+    return this.#find(served, host, configuration) !== undefined;
+  }
+
   /**
    * Lets `measure` find layouts of a variant in our own kernels on a device from its file and the layouts that serving has,
-   * keeps them, and loads the variant again where it is loaded: the one before answers until then. Returns whether it was.
-   * Where that fails this throws, and the next load takes them.
+   * keeps them, and loads the variant again where it is loaded in others: the one before answers until then, and stays
+   * where that fails.
    */
   async retune(
     model: PlacedModel,
     variant: string,
     host: DeviceHost,
     measure: (file: ModelContent, layouts: NetworkLayouts) => Promise<NetworkLayouts>,
-  ): Promise<boolean> {
+  ): Promise<Retuned> {
     const { digest } = findVariant(model, variant);
     const { fingerprint } = host.device;
     const file = await this.#read(model, variant);
-    await this.#layouts?.save(digest, fingerprint, await measure(file, this.#layouts.find(digest, fingerprint)));
-    const place = loadKeyOf(modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads: 1 }), host);
-    const loaded = this.#loads.get(place);
-    if (loaded === undefined) return false;
-    await loaded.loaded;
-    await this.#load(model, variant, host, 1);
-    // It may have been unloaded meanwhile.
-    if (this.#loads.get(place) !== loaded) await host.unloadModel(place.slice(place.indexOf(" ") + 1));
-    return true;
+    const tuned = await measure(file, this.#layouts?.find(digest, fingerprint) ?? {});
+    // A load that began before keeps the layouts that it measures, and would replace these.
+    await this.#settle(modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads: 1 }), host);
+    await this.#layouts?.save(digest, fingerprint, tuned);
+    return this.#reload(model, variant, host, tuned);
   }
 
   /** Current configuration of a variant on a device. */
@@ -269,26 +277,67 @@ export class ModelLoader {
   async #load(model: PlacedModel, variant: string, host: DeviceHost, threads: number): Promise<Loaded> {
     const { digest, files } = findVariant(model, variant);
     if (files === undefined) this.#residency.keep(digest);
-    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
     const { fingerprint } = host.device;
     const known = this.#layouts?.find(digest, fingerprint) ?? {};
-    const load = (layouts: NetworkLayouts) =>
-      host.loadModel({
-        modelKey,
-        threads,
-        layouts,
-        onChosen: (chosen) => void this.#layouts?.save(digest, fingerprint, chosen),
-        read: () => this.#read(model, variant),
-      });
-    const { loadMs } = await load(known).catch(async (error: unknown) => {
+    const { loadMs } = await this.#open(model, variant, host, threads, known).catch(async (error: unknown) => {
       // A newer driver or release may fail with what was measured before.
       const mayBeLayout =
         error instanceof ProblemError && ["kernel-invalid", "backend-failed"].includes(error.problem.code);
       if (Object.keys(known).length === 0 || !mayBeLayout) throw error;
       await this.#layouts?.remove(digest, fingerprint);
-      return load({});
+      return this.#open(model, variant, host, threads, {});
     });
+    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
+  }
+
+  /** Loads a variant in these layouts, and keeps those that it measures. */
+  #open(
+    model: PlacedModel,
+    variant: string,
+    host: DeviceHost,
+    threads: number,
+    layouts: NetworkLayouts,
+  ): Promise<{ loadMs: number }> {
+    const { digest } = findVariant(model, variant);
+    return host.loadModel({
+      modelKey: modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads }),
+      threads,
+      layouts,
+      onChosen: (chosen) => void this.#layouts?.save(digest, host.device.fingerprint, chosen),
+      read: () => this.#read(model, variant),
+    });
+  }
+
+  /** Waits until no load under a key is under way, whether it succeeds or fails. */
+  async #settle(modelKey: string, host: DeviceHost): Promise<void> {
+    const key = loadKeyOf(modelKey, host);
+    const load = this.#loads.get(key);
+    await load?.loaded.catch(() => {});
+    // Meanwhile it may have been unloaded, and another load begun.
+    if (this.#loads.get(key) !== load) await this.#settle(modelKey, host);
+  }
+
+  /** Loads a variant again where it is loaded without these layouts. */
+  async #reload(model: PlacedModel, variant: string, host: DeviceHost, tuned: NetworkLayouts): Promise<Retuned> {
+    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads: 1 });
+    const place = loadKeyOf(modelKey, host);
+    const load = this.#loads.get(place);
+    if (load === undefined) return { reloaded: false };
+    try {
+      await load.loaded;
+      const served = host.layoutsOf(modelKey);
+      if (Object.entries(tuned).every(([sizes, layout]) => isDeepStrictEqual(layout, served[sizes]))) {
+        return { reloaded: true };
+      }
+      await this.#open(model, variant, host, 1, { ...served, ...tuned });
+      // Another load may have begun meanwhile, whose model this now is.
+      const isWanted = this.#loads.get(place) !== undefined;
+      await (isWanted ? proveRows(modelKey, model, host, this.#logger) : host.unloadModel(modelKey));
+      return { reloaded: isWanted };
+    } catch (error) {
+      return { reloaded: false, reloadProblem: toProblem(error) };
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { faultFields } from "../wire/fault.ts";
 import { Fingerprint, fingerprintText } from "../fleet/hardware.ts";
 import { Digest, createContentId, idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
+import { Problem } from "../wire/problem.ts";
 import { Instant, Name, PageQuery, pageOf } from "../wire/page.ts";
 import { NetworkLayout } from "../models/network-layout.ts";
 import { DType } from "../wire/tensor.ts";
@@ -103,8 +104,18 @@ export const NetworkTuning = z
       )
       .min(1)
       .max(LIMITS.layoutSizes),
+    sizesLeft: z
+      .number()
+      .int()
+      .nonnegative()
+      .optional()
+      .meta({ description: "Number of declared sizes that the budget left out" }),
     reloaded: z.boolean().meta({
-      description: "Whether a loaded placement serves by it already; false: none was loaded, and the next load does",
+      description: "Whether a loaded placement serves by it already; false: the next load does",
+    }),
+    reloadProblem: Problem.optional().meta({
+      description:
+        "Why a loaded placement could not be loaded again: it serves as before; absent: it could, or none was",
     }),
     budgetMs: z.number(),
     spentMs: z.number(),

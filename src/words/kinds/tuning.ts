@@ -53,8 +53,8 @@ function describeKernel(found: Tuning, trials: readonly TuningTrial[], cached: b
 
 /** A row for every size: what served before, what serves now, and what was tried. */
 function describeNetwork(network: NetworkTuning, figures: Figures): ResultWords {
-  const { model, variant, sizes, reloaded, spentMs } = network;
-  const complete = sizes.every((each) => each.complete);
+  const { model, variant, sizes, sizesLeft = 0, reloaded, reloadProblem, spentMs } = network;
+  const complete = sizesLeft === 0 && sizes.every((each) => each.complete);
   return {
     table: {
       caption: "Layouts",
@@ -74,7 +74,9 @@ function describeNetwork(network: NetworkTuning, figures: Figures): ResultWords 
     facts: [
       ["model", `${model} ${variant}`],
       ["served", reloaded ? "by it since" : "by it from its next load on"],
+      ...(reloadProblem === undefined ? [] : ([["not loaded again", reloadProblem.detail]] satisfies Fact[])),
       ["searched", describeSearch({ spentMs, complete })],
+      ...(sizesLeft === 0 ? [] : ([["sizes left out", `${sizesLeft}: the budget ended first`]] satisfies Fact[])),
     ],
   };
 }

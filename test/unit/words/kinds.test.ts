@@ -9,6 +9,7 @@ import { type Job, JobKind, type JobResult, JobSpec } from "../../../src/protoco
 import type { ProbeResult } from "../../../src/protocol/jobs/probe.ts";
 import type { TuningResult } from "../../../src/protocol/jobs/tuning.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { summarise } from "../../../src/stats/distribution/distribution.ts";
 import { NO_NAMES } from "../../../src/words/jobs.ts";
 import { describeResult, describeSpec, listResultLinks, nameSpec } from "../../../src/words/kinds/registry.ts";
@@ -354,5 +355,15 @@ describe("a tuning of a model", () => {
     expect(table?.rows).toEqual([["x 1×16×384", before, "4 ms", now, "2 ms", "2 ×", "2 (1 left out)"]]);
     const job = { id: createId("job"), spec: tuning, runId: createId("run"), runnerId: null, result };
     expect(listResultLinks(job, NO_NAMES)[0]?.address).toEqual({ view: "models", model: "encoder" });
+    const reloadProblem = createProblem("out-of-memory", "It does not fit twice.");
+    const short = { ...network, ...times, reloaded: false, reloadProblem, sizesLeft: 2 };
+    expect(describeResult({ ...result, network: short }).facts).toEqual([
+      ["model", "encoder@2 fp32"],
+      ["served", "by it from its next load on"],
+      ["not loaded again", "It does not fit twice."],
+      ["searched", "in 900 ms, cut short"],
+      ["sizes left out", "2: the budget ended first"],
+      ["ran on", expect.any(String)],
+    ]);
   });
 });

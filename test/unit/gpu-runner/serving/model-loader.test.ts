@@ -328,3 +328,128 @@ describe("a layout of our kernels", () => {
     expect(stored.get("sha256:0")).toEqual(layouts);
   });
 });
+
+describe("a model that is tuned", () => {
+  const untuned = { "any rows": { ...PLAIN, lanes: 64, spreadFrom: 0 } };
+  const tuned = { "any rows": { ...untuned["any rows"], tiling: "in-registers" } } as const;
+
+  /** A loader with a store, a device on which each load ends as the test says, and a tuning that finds `tuned`. */
+  function scriptTuning() {
+    const stored = new Map<string, NetworkLayouts>();
+    const loaded = new Map<string, NetworkLayouts>();
+    const loads: (PromiseWithResolvers<void> & { layouts: NetworkLayouts })[] = [];
+    const host = {
+      device: { key: "gpu0", fingerprint: {} },
+      loadModel: async ({ modelKey, layouts, onChosen }: Parameters<DeviceHost["loadModel"]>[0]) => {
+        const load = { ...Promise.withResolvers<void>(), layouts: layouts ?? {} };
+        loads.push(load);
+        await load.promise;
+        const isNew = Object.keys(load.layouts).length === 0;
+        loaded.set(modelKey, isNew ? untuned : load.layouts);
+        if (isNew) onChosen?.(untuned);
+        return { loadMs: 1 };
+      },
+      layoutsOf: (modelKey: string) => loaded.get(modelKey),
+      unloadModel: async (modelKey: string) => void loaded.delete(modelKey),
+      infer: async () => ({ tensors: [], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
+    } as unknown as DeviceHost;
+    const store = {
+      find: (digest: string) => stored.get(digest) ?? {},
+      save: async (digest: string, _: unknown, found: NetworkLayouts) => void stored.set(digest, found),
+      remove: async (digest: string) => void stored.delete(digest),
+    };
+    const residency = { keep: () => {}, read: async () => new Uint8Array() };
+    const models = new ModelLoader(residency, { warn: () => {} }, store);
+    const load = () => models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
+    const begun = (count: number) => vi.waitFor(() => expect(loads).toHaveLength(count), 10_000);
+    return { models, host, stored, loaded, loads, load, begun };
+  }
+  type Script = ReturnType<typeof scriptTuning>;
+
+  const tune = ({ models, host }: Script) => models.retune(model, "fp32", host, async () => tuned);
+
+  /** The same with the model loaded in the layout that its load measured. */
+  async function scriptLoaded(): Promise<Script> {
+    const script = scriptTuning();
+    const loading = script.load();
+    const ready = script.models.ensureReady(served, script.host);
+    script.loads[0]?.resolve();
+    await ready;
+    await (await loading).release();
+    return script;
+  }
+
+  it("while its first load measures is served and kept as it was tuned", async () => {
+    const script = scriptTuning();
+    const { stored, loaded, loads, load, begun } = script;
+    const measured = Promise.withResolvers<typeof tuned>();
+    const tuning = script.models.retune(model, "fp32", script.host, () => measured.promise);
+    const loading = load();
+    measured.resolve(tuned);
+    await new Promise(setImmediate);
+    expect(stored.size).toBe(0);
+    loads[0]?.resolve();
+    await loading;
+    await begun(2);
+    loads[1]?.resolve();
+    expect(await tuning).toEqual({ reloaded: true });
+    expect(loads.map(({ layouts }) => layouts)).toEqual([{}, tuned]);
+    expect([...stored.values(), ...loaded.values()]).toEqual([tuned, tuned]);
+  });
+
+  it("keeps its layouts where the load beside it fails", async () => {
+    const script = scriptTuning();
+    const loading = script.load();
+    const tuning = tune(script);
+    script.loads[0]?.reject(new ProblemError("out-of-memory", "It does not fit."));
+    await expect(loading).rejects.toThrow("It does not fit.");
+    expect(await tuning).toEqual({ reloaded: false });
+    expect([...script.stored.values()]).toEqual([tuned]);
+  });
+
+  it("is not loaded again where it has the layouts already", async () => {
+    const script = await scriptLoaded();
+    const { loads, begun } = script;
+    const first = tune(script);
+    await begun(2);
+    loads[1]?.resolve();
+    expect(await first).toEqual({ reloaded: true });
+    expect(await tune(script)).toEqual({ reloaded: true });
+    expect(loads).toHaveLength(2);
+  });
+
+  it("stays as it was where it cannot be loaded again, and says why", async () => {
+    const script = await scriptLoaded();
+    const { loads, loaded, stored, begun } = script;
+    const tuning = tune(script);
+    await begun(2);
+    loads[1]?.reject(new ProblemError("out-of-memory", "Not twice."));
+    expect(await tuning).toMatchObject({ reloaded: false, reloadProblem: { code: "out-of-memory" } });
+    expect([...loaded.values()]).toEqual([untuned]);
+    expect([...stored.values()]).toEqual([tuned]);
+  });
+
+  it("is freed where it was unloaded meanwhile", async () => {
+    const script = await scriptLoaded();
+    const tuning = tune(script);
+    await script.begun(2);
+    await script.models.unload(served, script.host);
+    script.loads[1]?.resolve();
+    expect(await tuning).toEqual({ reloaded: false });
+    expect(script.loaded.size).toBe(0);
+  });
+
+  it("stays where it was unloaded meanwhile and another load begun", async () => {
+    const script = await scriptLoaded();
+    const { models, host, loads, loaded, begun } = script;
+    const tuning = tune(script);
+    await begun(2);
+    await models.unload(served, host);
+    const again = script.load();
+    loads[2]?.resolve();
+    await again;
+    loads[1]?.resolve();
+    expect(await tuning).toEqual({ reloaded: true });
+    expect([...loaded.values()]).toEqual([tuned]);
+  });
+});
