@@ -1,11 +1,12 @@
-import type { KernelShape } from "../kernels/kernel-spec.ts";
+import type { KernelShape, KernelSpec } from "../kernels/kernel-spec.ts";
 import { KERNELS } from "../kernels/registry.ts";
 import { BufferPool } from "../src/gpu-runner/devices/gpu/buffer-pool.ts";
 import { type Gpu, openGpu } from "../src/gpu-runner/devices/gpu/device.ts";
 import type { KernelContext } from "../src/gpu-runner/kernels/dispatch/dispatch.ts";
 import { PipelineCache } from "../src/gpu-runner/devices/gpu/pipeline-cache.ts";
-import { probeGpu } from "../src/gpu-runner/kernels/describe-gpu.ts";
+import { isEmulation, probeGpu } from "../src/gpu-runner/kernels/describe-gpu.ts";
 import { type KernelChoice, resolveBenchmark } from "../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
+import { suitDevice } from "../src/gpu-runner/kernels/dispatch/suit-device.ts";
 import { tuneKernel } from "../src/gpu-runner/kernels/tuning/tune-kernel.ts";
 import { KernelTuningSpec } from "../src/protocol/jobs/tuning.ts";
 import type { Opened } from "./contest.ts";
@@ -14,6 +15,8 @@ import { SEED } from "./kernel-at-shape.ts";
 /** Device of our contenders for kernels, in its own process. */
 export interface OwnGpu extends KernelContext {
   readonly gpu: Gpu;
+  /** With the defaults that the product has on this device. */
+  readonly kernels: ReadonlyMap<string, KernelSpec>;
 }
 
 /** A bench has half a dozen cases. */
@@ -24,7 +27,8 @@ export async function openOwnGpu(): Promise<OwnGpu> {
     throw new Error(`the device was lost: ${reason}`);
   });
   const { device } = gpu;
-  return { gpu, device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
+  const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
+  return { ...context, gpu, kernels: suitDevice(KERNELS, { software: isEmulation(gpu) }) };
 }
 
 /** Choice of the product's own search for a kernel at a shape. */
@@ -32,8 +36,8 @@ export async function tuneChoice(own: OwnGpu, kernel: string, shape: KernelShape
   const description = await probeGpu(own.gpu, own, "gpu0");
   const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, shape, ...TUNING });
   const search = { onProgress: () => {}, signal: new AbortController().signal };
-  const { variant, axes } = (await tuneKernel({ ...own, kernels: KERNELS, description }, spec, search)).tuning.best;
-  return resolveBenchmark(KERNELS, { kernel, shape, variant }, axes);
+  const { variant, axes } = (await tuneKernel({ ...own, description }, spec, search)).tuning.best;
+  return resolveBenchmark(own.kernels, { kernel, shape, variant }, axes);
 }
 
 /** Description of our contender in a row: the device and the kernel's choice. */

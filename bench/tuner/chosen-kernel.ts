@@ -1,4 +1,3 @@
-import { KERNELS } from "../../kernels/registry.ts";
 import { resolveBenchmark } from "../../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
 import type { Contender } from "../contest.ts";
 import { createOwnEntry } from "../create-own-entry.ts";
@@ -9,5 +8,6 @@ import type { ChoiceCase } from "./tuner-case.ts";
 export const contender: Contender<ChoiceCase> = async ({ kernel, shape, choice, runs }) => {
   const { variant, axes = {} } = choice;
   const request = { kernel, shape, dtype: "float32", ...(variant !== undefined && { variant }) } as const;
-  return createOwnEntry(await openOwnGpu(), resolveBenchmark(KERNELS, request, axes), { runs, fresh: [] });
+  const own = await openOwnGpu();
+  return createOwnEntry(own, resolveBenchmark(own.kernels, request, axes), { runs, fresh: [] });
 };

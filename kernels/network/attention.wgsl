@@ -13,7 +13,7 @@ const DEPTH = 8;
 const PITCH = 9;
 // Columns of the values in a workgroup, in vectors of four.
 const COLUMNS = 16;
-// Of a workgroup; a query has four of them.
+// Lanes of a workgroup, and of a query.
 const ATTENDING = 64;
 const LANES_EACH = 4;
 
@@ -27,8 +27,8 @@ var<workgroup> scores: array<f32, 256>; // QUERIES × KEYS
 // The first query, column and key of a tile, and where its matrices begin.
 struct Tile { lane: i32, base: i32, matrix: i32, query: i32, column: i32, key: i32 }
 
-// What a query has found so far: the largest score, the largest bits of a score, the sum of exponentials, and values times
-// them, of which a lane has every fourth vector.
+// What a query has found so far: the largest score, the largest bits of a score, the sum of exponentials, and the values
+// times their exponentials. Each lane has every fourth vector of these.
 struct Found { largest: f32, worst: u32, sum: f32, v0: vec4<f32>, v1: vec4<f32>, v2: vec4<f32>, v3: vec4<f32> }
 
 @compute @workgroup_size(64)
@@ -83,7 +83,7 @@ fn stage_queries_and_keys(op: Op, tile: Tile, depth: i32) {
   }
 }
 
-// The tile's scores, of which a lane has four, with what follows the product.
+// The tile's scores, with what follows the product. Each lane computes four.
 fn find_scores(op: Op, tile: Tile) {
   let row = tile.lane / LANES_EACH;
   let column = tile.lane % LANES_EACH;

@@ -1,5 +1,5 @@
-// Sums and maxima over the lanes of a workgroup, of which there are a power of two: `lanes` of the program before. Each
-// ends with a barrier, so that the next one may follow.
+// Sums and maxima over the lanes of a workgroup. The program before sets `lanes`, a power of two. Each function ends with a
+// barrier, so that the next one may follow.
 
 var<workgroup> shares: array<f32, lanes>;
 

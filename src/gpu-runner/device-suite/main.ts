@@ -1,6 +1,7 @@
 /**
- * `node main.ts [--gpu <name>|software] [--out <folder>] [--only <parts>] [--limit-s <seconds>] [--resume] [--json]`: checks a
- * GPU and writes report.json and report.html. Exit code 0: nothing failed, 1: something did, 2: wrong command line.
+ * `node main.ts [--gpu <name>|software] [--out <folder>] [--only <parts>] [--limit-s <seconds>] [--resume] [--json]`:
+ * checks a GPU and writes report.json and report.html. Exit code 0: nothing failed, 1: something did, 2: wrong command
+ * line.
  */
 import { homedir } from "node:os";
 import { join } from "node:path";

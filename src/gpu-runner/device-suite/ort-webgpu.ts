@@ -1,4 +1,3 @@
-import { pino } from "pino";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import { startOrtWebgpu } from "../device-host/start-ort-webgpu.ts";
 import type { Check } from "./check.ts";
@@ -10,10 +9,9 @@ export async function openOrtWebgpu(
   let reason = host.device.software
     ? "ONNX Runtime serves no emulated GPU"
     : "ONNX Runtime takes the best adapter, which is not this one";
-  const silent = pino({ level: "silent" });
   const logger = {
-    info: silent.info.bind(silent),
-    error: silent.error.bind(silent),
+    info: () => {},
+    error: () => {},
     warn: (fields: object) => {
       if ("reason" in fields) reason = `ONNX Runtime has no WebGPU here: ${String(fields.reason)}`;
     },

@@ -5,7 +5,7 @@ import { REST } from "./suite.ts";
 /** The checks that a command line names: parts, or beginnings of checks such as `networks/lenet5`; all where none. */
 export class Selection {
   readonly #entries: readonly string[];
-  /** Entries of which a check was found. */
+  /** Entries that name a check. */
   readonly #found = new Set<string>();
 
   /** Fails with `invalid-request` where an entry is of no part. */

@@ -1,7 +1,7 @@
 import { ATTENTION_TILE } from "../../../kernels/network/tiled-operators.ts";
 import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import type { PlannedOp, Spot } from "./lowering/lowering.ts";
-import type { OpNumbers } from "./lowering/network-op.ts";
+import { COPY_WHERE, type OpNumbers } from "./lowering/network-op.ts";
 import type { Region } from "./lowering/network-value.ts";
 
 /** Operators that are one attention, by their index: the product of queries and keys first, that with the values last. */
@@ -17,7 +17,6 @@ export interface Attention {
 }
 
 /** Functions of kernels/network/map.wgsl and seldom.wgsl that kernels/network/attention.wgsl computes. */
-const COPY_WHERE = 29;
 const FUNCTIONS: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 28, COPY_WHERE]);
 
 /** Largest number of functions between the products; each is read for each score. */

@@ -3,7 +3,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { MEET_IN_WORKGROUP, NETWORK_FOLDER, TILED_VARIANTS } from "../../../kernels/network/tiled-operators.ts";
 import type { KernelVariant } from "../../../kernels/kernel-spec.ts";
-import { KIND } from "./lowering/network-op.ts";
+import { KIND, POWER } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Dispatch, Entry } from "./schedule-operators.ts";
 import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
@@ -112,8 +112,6 @@ async function loadModule(device: GPUDevice, files: readonly URL[]): Promise<GPU
   return compileParts(device, await Promise.all(parts));
 }
 
-/** Binary function in kernels/network/map.wgsl. */
-const POWER = 5;
 /** First functions that kernels/network/seldom.wgsl computes: of two elements, and of one. */
 const FIRST_SELDOM = 16;
 

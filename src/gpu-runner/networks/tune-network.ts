@@ -38,7 +38,8 @@ type Reporter = ReturnType<typeof createReporter>;
 /**
  * Measures the layouts of a network anew at each of these sizes, within about `budgetMs`, as `chooseLayout` does. The
  * fastest then runs in turn with the layout before, and replaces it where it is surely faster. Sizes of one plan are
- * measured at the first of them. Once the budget is spent, the sizes that follow are left out. Fails with `invalid-model`, `cancelled`, or as a request of these inputs would.
+ * measured at the first of them. Once the budget is spent, the sizes that follow are left out. Fails with
+ * `invalid-model`, `cancelled`, or as a request of these inputs would.
  */
 export async function tuneNetwork(
   context: NetworkContext,
@@ -61,8 +62,8 @@ export async function tuneNetwork(
     sizes.push(tuned);
   });
   try {
-    // A network that needs its sizes first is planned when it runs.
-    // Each size takes a trial, a turn and a run, however little time is left.
+    // A network that needs its sizes first is planned when it runs. Each size takes a trial, a turn and a run, however
+    // little time is left.
     for (; at < samples.length && (at === 0 || performance.now() - startedAt < budgetMs); at++) {
       await opened.run(samples[at]!);
     }

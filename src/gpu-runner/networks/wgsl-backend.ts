@@ -29,8 +29,8 @@ export class WgslBackend {
   }
 
   /**
-   * Loads an ONNX file by its path or its content, and replaces any model under the key. `layouts` were
-   * measured before. Returns those that this load measured; others may be measured with a request. Fails with `invalid-model` for
+   * Loads an ONNX file by its path or its content, and replaces any model under the key. `layouts` were measured before.
+   * Returns those that this load measured; others may be measured with a request. Fails with `invalid-model` for
    * unsupported operators, and with `backend-failed` where threads are requested.
    */
   async load(

@@ -1,10 +1,9 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InferenceSession } from "onnxruntime-node";
 import type { OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readModel } from "../../../onnx/read-model.ts";
-import { openSessionFile } from "./ort-backend.ts";
+import { createSession, openSessionFile } from "./ort-backend.ts";
 
 /**
  * Graph that ONNX Runtime's CPU provider runs for a file, after its optimisations, with its own operators in it. Rejects
@@ -14,13 +13,8 @@ export async function optimiseOnCpu(file: Uint8Array): Promise<OnnxModel> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-graph-"));
   try {
     const optimisedModelFilePath = join(folder, "optimised.onnx");
-    const { model, options } = await openSessionFile(file);
-    // The overloads accept one or the other.
-    const session = await InferenceSession.create(model as string, {
-      ...options,
-      optimizedModelFilePath: optimisedModelFilePath,
-      intraOpNumThreads: 1,
-    });
+    const wanted = { optimizedModelFilePath: optimisedModelFilePath, intraOpNumThreads: 1 };
+    const session = await createSession(await openSessionFile(file), wanted);
     await session.release();
     return readModel(await readFile(optimisedModelFilePath));
   } finally {

@@ -19,7 +19,7 @@ import { computeInWholeNumbers, roundsByItself } from "./whole-products.ts";
 
 /**
  * Processors without VNNI add products of 8 bits in 16, which overflow, by ONNX Runtime's defaults: answers were off by up
- * to a fifth of the largest. With this option it takes slower products there, and the same ones elsewhere.
+ * to half of the largest. With this option it takes slower products there, and the same ones elsewhere.
  * Source: `kOrtSessionOptionsAvx2PrecisionMode` of ONNX Runtime.
  */
 export const EXACT_WHOLE_PRODUCTS = { x64quantprecision: "1" };
@@ -113,6 +113,16 @@ export async function openSessionFile(model: string | Uint8Array, provider: OrtP
   }
 }
 
+/** Session of a prepared file, with further options. Rejects as the runtime does for a file that it cannot load. */
+export function createSession(
+  { model, options, other }: SessionFile,
+  wanted: InferenceSession.SessionOptions,
+): Promise<InferenceSession> {
+  // The overloads accept one or the other.
+  const creating = InferenceSession.create(model as string, { ...options, ...wanted });
+  return other === undefined ? creating : creating.catch(() => createSession(other, wanted));
+}
+
 /** Times of a request inside the backend, on the monotonic clock. */
 export interface InferenceTimes {
   readonly uploadMs: number;
@@ -156,17 +166,12 @@ export class OrtBackend {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
-    const create = ({ model: file, options, other }: SessionFile): Promise<InferenceSession> => {
-      const all = { ...options, intraOpNumThreads: threads, executionProviders: [this.#provider] };
-      // The overloads accept one or the other.
-      const creating = InferenceSession.create(file as string, all);
-      return other === undefined ? creating : creating.catch(() => create(other));
-    };
+    const wanted = { intraOpNumThreads: threads, executionProviders: [this.#provider] };
     const loading =
       typeof model === "string" || model instanceof Uint8Array
-        ? create(await openSessionFile(model, this.#provider))
+        ? createSession(await openSessionFile(model, this.#provider), wanted)
         : withModelPath(model, async (path) =>
-            create({ model: path, options: optionsFor(await readModelPaths(model)) }),
+            createSession({ model: path, options: optionsFor(await readModelPaths(model)) }, wanted),
           );
     const session = await loading.catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);

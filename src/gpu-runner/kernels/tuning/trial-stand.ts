@@ -41,7 +41,8 @@ function shortestOf({ wallMs, gpuMs }: RunDurations): number {
 const SHORTEST_MS = 1e-6;
 
 /**
- * Uploads the inputs of a problem and computes its reference once for all of its candidates. Fails with `kernel-invalid` where they do not fit.
+ * Uploads the inputs of a problem and computes its reference once for all of its candidates. Fails with `kernel-invalid`
+ * where the inputs do not fit.
  */
 export async function openTrialStand(
   target: BenchmarkDevice,

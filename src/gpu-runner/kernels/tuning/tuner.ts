@@ -147,12 +147,9 @@ function* screen(
   for (const [candidate, contestant] of search.entries()) {
     const wantedMs = expectRungsMs(search, slowFactor * fastestMs, settings);
     const reserveMs = clock.budgetMs * Math.min(rungShare, Math.max(LEAST_RUNG_SHARE, wantedMs / clock.budgetMs));
-    const checkMs =
-      candidate < 2
-        ? Number.isFinite(fastestMs)
-          ? 2 * fastestMs
-          : 0
-        : (clock.elapsedMs - firstDoneMs) / (candidate - 1);
+    // The second check has only the first one's runs to go by, if there were any.
+    const untimedMs = Number.isFinite(fastestMs) ? 2 * fastestMs : 0;
+    const checkMs = candidate < 2 ? untimedMs : (clock.elapsedMs - firstDoneMs) / (candidate - 1);
     if (candidate > 0 && clock.elapsedMs + checkMs > clock.budgetMs - reserveMs) {
       clock.cut = true;
       break;

@@ -5,7 +5,7 @@ import type { ProbedClaim } from "../../../protocol/jobs/probe.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Gpu } from "../../devices/gpu/device.ts";
 import { assertWanted } from "../../devices/progress.ts";
-import { isSoftwareAdapter } from "../../host/hardware/device-names.ts";
+import { isEmulation } from "../../kernels/describe-gpu.ts";
 import type { BenchmarkDevice } from "../../kernels/benchmark/benchmark-kernel.ts";
 import type { KernelContext } from "../../kernels/dispatch/dispatch.ts";
 import { arithmeticClaims } from "./arithmetic-claims.ts";
@@ -17,13 +17,14 @@ import { shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
 
 /** Claims of the adapter's identity, that it is no emulation unless claimed, and that each feature exists. */
 function identityClaims(
-  { adapter: { info }, device }: Pick<Gpu, "adapter" | "device">,
+  gpu: Pick<Gpu, "adapter" | "device">,
   claimed: Pick<Device, "fingerprint" | "software" | "features">,
 ): Claim[] {
+  const { info } = gpu.adapter;
   const adapter = [info.vendor, info.architecture, info.device].filter(Boolean).join(" ");
-  const isSoftware = info.isFallbackAdapter || isSoftwareAdapter(`${adapter} ${info.description}`);
+  const isSoftware = isEmulation(gpu);
   const { fingerprint, software, features } = claimed;
-  const missing = features.filter((feature) => !device.features.has(feature));
+  const missing = features.filter((feature) => !gpu.device.features.has(feature));
   return [
     {
       claim: "adapter",

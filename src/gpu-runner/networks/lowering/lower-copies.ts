@@ -2,13 +2,8 @@ import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../on
 import { emitMap } from "./lower-elementwise.ts";
 import { along, emitPart, emitPlaces, emitWalk } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
-import { stridesOf } from "./network-op.ts";
+import { stridesOf, COPY, SECOND, COPY_WHERE } from "./network-op.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
-
-/** Functions of kernels/network/map.wgsl and seldom.wgsl. */
-const COPY = 0;
-const SECOND = 28;
-const COPY_WHERE = 29;
 
 /** `Expand`: a copy that repeats axes of one element. */
 export function lowerExpand(lowering: Lowering, node: OnnxNode): void {

@@ -1,7 +1,7 @@
 import { countElements, floatOf, intOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
 import { lowerView } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
-import { broadcastStrides, type OpNumbers, stridesOf, walkOver } from "./network-op.ts";
+import { broadcastStrides, type OpNumbers, stridesOf, walkOver, SQUARE } from "./network-op.ts";
 import { type Activation, type Constant, type NetworkValue, unsupported, scalar } from "./network-value.ts";
 
 /**
@@ -29,7 +29,6 @@ const FUNCTIONS: Readonly<Record<string, readonly [number, number | null]>> = {
   LessOrEqual: [26, 25],
   PRelu: [27, null],
 };
-const SQUARE = 8;
 const REMAINDER_AS_IN_C = 17;
 const DIVIDE_WHOLE = 18;
 /** Activations in kernels/network/finish.wgsl and, from 16 on, in seldom.wgsl. */

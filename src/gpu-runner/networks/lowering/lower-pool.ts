@@ -4,7 +4,17 @@ import { pictures, STILL } from "./lower-convolution.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Activation, unsupported, scalar } from "./network-value.ts";
-import { type OpNumbers, stridesOf, type WalkedAxis, writeWalk } from "./network-op.ts";
+import {
+  type OpNumbers,
+  stridesOf,
+  type WalkedAxis,
+  writeWalk,
+  COPY,
+  ADD,
+  MULTIPLY,
+  POWER,
+  SQUARE,
+} from "./network-op.ts";
 
 /** Reductions in kernels/network/reduce.wgsl. */
 const WHICH = { mean: 0, sum: 1, largest: 2, smallest: 3, norm: 4, paddedMean: 5 } as const;
@@ -39,12 +49,6 @@ const FIRST_SELDOM = 8;
 /** Activations in kernels/network/finish.wgsl. */
 const LOG = 9;
 const ABSOLUTE = 11;
-/** Functions in kernels/network/map.wgsl. */
-const COPY = 0;
-const ADD = 1;
-const MULTIPLY = 3;
-const POWER = 5;
-const SQUARE = 8;
 
 /** `MaxPool` and `AveragePool`. */
 export function lowerPool(lowering: Lowering, node: OnnxNode): void {

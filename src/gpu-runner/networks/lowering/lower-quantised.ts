@@ -1,13 +1,10 @@
+import { ADD, SUBTRACT, MULTIPLY, DIVIDE } from "./network-op.ts";
 import { countElements, intOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
 import { emitMap } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Activation, type Constant, type Grid, unsupported, scalar } from "./network-value.ts";
 
-/** Functions of kernels/network/map.wgsl and seldom.wgsl. */
-const ADD = 1;
-const SUBTRACT = 2;
-const MULTIPLY = 3;
-const DIVIDE = 4;
+/** Activation of kernels/network/seldom.wgsl. */
 const ROUND = 39;
 
 /** Range of levels of each type that activations are quantised to. */

@@ -2,13 +2,8 @@ import { countElements, floatOf, intOf, intsOf, type OnnxNode, textOf } from "..
 import { emitMap } from "./lower-elementwise.ts";
 import { emitPlaces, emitWalk } from "./lower-movement.ts";
 import type { Lowering } from "./lowering.ts";
-import { stridesOf } from "./network-op.ts";
+import { stridesOf, ADD, MULTIPLY, COPY_WHERE } from "./network-op.ts";
 import { type Activation, type Constant, unsupported, scalar } from "./network-value.ts";
-
-/** Functions of kernels/network/map.wgsl and seldom.wgsl. */
-const ADD = 1;
-const MULTIPLY = 3;
-const COPY_WHERE = 29;
 
 /** `Resize`, and `Upsample` as it was called before: nearest elements, or sums of some along one axis after the other. */
 export function lowerResize(lowering: Lowering, node: OnnxNode): void {

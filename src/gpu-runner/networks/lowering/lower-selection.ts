@@ -3,17 +3,22 @@ import { emitMap } from "./lower-elementwise.ts";
 import { along, emitLookUp, pairsRows } from "./lower-movement.ts";
 import { linesOf, softmaxAxes } from "./lower-pool.ts";
 import type { Lowering } from "./lowering.ts";
-import { stridesOf, type WalkedAxis, walkLines, walkOver } from "./network-op.ts";
+import {
+  stridesOf,
+  type WalkedAxis,
+  walkLines,
+  walkOver,
+  COPY,
+  ADD,
+  MULTIPLY,
+  SECOND,
+  COPY_WHERE,
+} from "./network-op.ts";
 import { type Activation, type Constant, type NetworkValue, unsupported, scalar } from "./network-value.ts";
 
 /** Functions of kernels/network/map.wgsl and seldom.wgsl. */
-const COPY = 0;
-const ADD = 1;
-const MULTIPLY = 3;
 const REMAINDER = 16;
 const EQUAL = 22;
-const SECOND = 28;
-const COPY_WHERE = 29;
 /** Reduction of kernels/network/seldom.wgsl. */
 const PLACE_OF_LARGEST = 12;
 /** How kernels/network/seldom.wgsl scatters. */

@@ -10,7 +10,7 @@ import {
   type Region,
   unsupported,
 } from "./network-value.ts";
-import { type Kind, type OpNumbers, writeWalk } from "./network-op.ts";
+import { type Kind, type OpNumbers, writeWalk, SECOND } from "./network-op.ts";
 import { WeightPool } from "./weight-pool.ts";
 
 /** Location of elements in the arena. */
@@ -47,8 +47,6 @@ const ADDS: ReadonlySet<Kind> = new Set([
   "product",
 ]);
 const FINISHES: ReadonlySet<Kind> = new Set([...ADDS, "map", "reduceSeldom", "normalise"]);
-/** Function of kernels/network/seldom.wgsl that is its second operand. */
-const SECOND = 28;
 
 /** State of a network while its nodes become operators of the kernels, one after the other. */
 export class Lowering {

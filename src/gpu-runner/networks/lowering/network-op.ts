@@ -17,6 +17,19 @@ export const OP_BYTES = 256;
 /** Largest number of operators in a dispatch: the length of the table in the kernel. */
 export const MAX_RUN = 64;
 
+/** Functions of two elements in kernels/network/map.wgsl and seldom.wgsl that several operators need: `which` of a map. */
+export const COPY = 0;
+export const ADD = 1;
+export const SUBTRACT = 2;
+export const MULTIPLY = 3;
+export const DIVIDE = 4;
+export const POWER = 5;
+export const SQUARE = 8;
+/** The second operand. */
+export const SECOND = 28;
+/** The first operand where the second is not 0; elsewhere the output stays. */
+export const COPY_WHERE = 29;
+
 /** Kinds of `Op`. */
 export const KIND = {
   load: 0,

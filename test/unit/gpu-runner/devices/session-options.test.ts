@@ -3,13 +3,22 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { quantiseInt4 } from "../../../../src/gpu-runner/compression/quantise-int4.ts";
 import { quantiseWeights } from "../../../../src/gpu-runner/compression/quantise-weights.ts";
-import { openSessionFile, OrtBackend } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
+import { openSessionFile, OrtBackend, prepareExact } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
+import type { OnnxTensor } from "../../../../src/onnx/onnx-model.ts";
 import { readModel } from "../../../../src/onnx/read-model.ts";
+import { floatTensor } from "../../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
 import { createSeededInputs } from "../../../../src/protocol/models/model-inputs.ts";
 
 const models = new URL("../../../../models/lenet5/", import.meta.url);
 const own = readFileSync(new URL("lenet5.onnx", models));
+const NODE = { name: "", domain: "", attributes: new Map() };
+const integers = (name: string, dims: number[]): OnnxTensor => ({
+  name,
+  dtype: "int8",
+  dims,
+  bytes: Uint8Array.from({ length: dims.reduce((size, each) => size * each, 1) }, (_, at) => at),
+});
 const weightsOnly = writeModel(quantiseWeights(readModel(own)).model);
 
 it("weights that are only stored as whole numbers become floats when they are loaded", async () => {
@@ -25,6 +34,32 @@ it("products of 8 bits are exact, or else as the runtime has them by default", a
   expect(options).toMatchObject({ extra: { session: { x64quantprecision: "1" } } });
   expect(other).toMatchObject({ model: file });
   expect(other!.options).not.toHaveProperty("extra");
+});
+
+it("each use of 8-bit numbers has a tensor of its own then, and weights by channel have zero points", () => {
+  const [weights, zero] = [integers("w", [2, 2]), integers("z", [1])];
+  const scale = { ...floatTensor("s", [2], Float32Array.of(1, 2)) };
+  const dequantise = (...inputs: string[]) => ({
+    ...NODE,
+    operator: "DequantizeLinear",
+    inputs,
+    outputs: [inputs.join()],
+  });
+  const nodes = [
+    { ...NODE, operator: "QuantizeLinear", inputs: ["x", "s", "z"], outputs: ["q"] },
+    dequantise("w", "s", "z"),
+    dequantise("w", "s"),
+  ];
+  const tensors = new Map([weights, zero, scale].map((tensor) => [tensor.name, tensor]));
+  const exact = prepareExact({ ...readModel(own), nodes, weights: tensors })!;
+  const used = exact.nodes.flatMap(({ inputs }) =>
+    inputs.filter((input) => exact.weights.get(input)?.dtype === "int8"),
+  );
+  expect(new Set(used).size).toBe(used.length);
+  const [, , last] = exact.nodes;
+  expect(exact.weights.get(last!.inputs[0]!)).toMatchObject({ dims: [2, 2], bytes: weights.bytes });
+  expect(exact.weights.get(last!.inputs[2]!)).toMatchObject({ dims: [2], bytes: new Uint8Array(2) });
+  expect(prepareExact(readModel(own))).toBeNull();
 });
 
 it("a file that cannot be written in whole numbers keeps its own, and its options", async () => {
