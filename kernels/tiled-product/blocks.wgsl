@@ -14,8 +14,8 @@ fn addProduct(sum: Block, a: Block, b: Block) -> Block {
   return Block(addRow(sum.x0, a.x0, b), addRow(sum.x1, a.x1, b), addRow(sum.x2, a.x2, b), addRow(sum.x3, a.x3, b));
 }
 
-// One product of dense matrices: its size, and where they begin and how far their rows lie apart. All but `rows` count vectors of
-// four.
+// One product of dense matrices: its size, and where they begin and how far their rows lie apart. All but `rows` count
+// vectors of four.
 struct Operands { rows: u32, columns: u32, depth: u32, a: u32, pitchA: u32, b: u32, pitchB: u32 }
 
 // One of several products: its rows, and blocks of its columns.
