@@ -37,9 +37,9 @@ const picturesInRegisters = tileInRegisters<Size>(
   { name: "in-registers", file: "pictures-in-registers.wgsl", shared: [PICTURES_IN_REGISTERS], extent },
   { lanesN: lanes([1, 2, 4, 8, 16], 4), lanesM: lanes([1, 2, 4, 8], 2) },
 );
-const inSlices = (file: string, shared: readonly URL[]) =>
+const sliced = (file: string, shared: readonly URL[]) =>
   tileInSlices<Size>({ name: "in-slices", file, shared, extent });
-const matricesInSlices = inSlices("matrices.wgsl", [DENSE_IN_SLICES]);
+const matricesInSlices = sliced("matrices.wgsl", [DENSE_IN_SLICES]);
 
 /** Programs of the heavy operators by structure: files that follow those of the network, with axes and grids. */
 const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
@@ -51,7 +51,7 @@ const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, Ker
   "in-slices": {
     dense: matricesInSlices,
     product: matricesInSlices,
-    convolve: inSlices("pictures-in-slices.wgsl", []),
+    convolve: sliced("pictures-in-slices.wgsl", []),
   },
 };
 
@@ -85,8 +85,8 @@ export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): Tile
     const [x, y, z] = variant.passes[0]!.workgroups(size, axes);
     return x * y * z >= BUSY_GROUPS;
   };
-  const inRegisters = (lanes: keyof typeof REGISTERS): TileChoice => {
-    const { matrices, pictures } = REGISTERS[lanes];
+  const inRegisters = (device: keyof typeof REGISTERS): TileChoice => {
+    const { matrices, pictures } = REGISTERS[device];
     const axes = { ...(kind === "convolve" ? pictures : matrices) };
     return { structure: "in-registers", variant: TILED_OPERATORS["in-registers"][kind], axes };
   };

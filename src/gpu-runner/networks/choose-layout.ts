@@ -124,7 +124,7 @@ export async function chooseLayout(
         if (!isSoftware(device)) {
           // A GPU may have changed its clock since: an H200 took 2.4 times as long after a pause.
           await network.spread(best.layout);
-          best = { ...best, ms: (await timeRuns(network, inputs, best.ms)).ms };
+          best = { layout: best.layout, ms: (await timeRuns(network, inputs, best.ms)).ms };
         }
         if (found.ms < best.ms) best = { layout, ms: found.ms };
       } catch (error) {
