@@ -1,5 +1,5 @@
-// Convolution as a product of the pixels' neighbourhoods and the weights, by ../tiled-product/pictures-in-registers.wgsl
-// and ../tiled-product/in-registers.wgsl.
+// Convolution as a product of the pixels' neighbourhoods and the weights, by ../tiled-product/pictures-in-registers.wgsl,
+// ../tiled-product/in-registers.wgsl and ../tiled-product/blocks.wgsl.
 
 struct Shape { batch: u32, height: u32, width: u32, channels: u32, filters: u32, kernel: u32, stride: u32 }
 

@@ -1,6 +1,7 @@
 enable f16;
 
-// C = A·B in f16, summed in f32: four rows and eight columns an invocation, by ../tiled-product/in-registers.wgsl.
+// C = A·B in f16, summed in f32: four rows and eight columns an invocation, by ../tiled-product/in-registers.wgsl
+// and ../tiled-product/blocks.wgsl.
 
 struct Shape { m: u32, n: u32, k: u32 }
 

@@ -2,9 +2,11 @@ import type { KernelDimension, KernelShape, KernelSpec } from "../kernel-spec.ts
 import { seededUniform } from "../seeded-uniform.ts";
 import {
   DENSE_IN_REGISTERS,
+  DENSE_IN_SLICES,
   DENSE_IN_WORKGROUP_MEMORY,
   ONE_BATCH_OF_MATRICES,
   tileInRegisters,
+  tileInSlices,
   tileInWorkgroupMemory,
 } from "../tiled-product/tiled-product.ts";
 import { gemmReference } from "./gemm.reference.ts";
@@ -33,6 +35,13 @@ const sharedTiled = tileInWorkgroupMemory({
   extent,
 });
 
+const sliced = tileInSlices({
+  name: "sliced",
+  file: "sliced.wgsl",
+  shared: [ONE_BATCH_OF_MATRICES, DENSE_IN_SLICES],
+  extent,
+});
+
 /** Matrix product in f32. */
 export const gemm: KernelSpec<Size> = {
   name: "gemm",
@@ -45,7 +54,7 @@ export const gemm: KernelSpec<Size> = {
     { name: "b", access: "read", dtype: "float32", extents: ({ n, k }) => [k, n], alignment: [4, 4] },
     { name: "c", access: "write", dtype: "float32", extents: ({ m, n }) => [m, n], alignment: [1, 4] },
   ],
-  variants: [registerTiled, sharedTiled],
+  variants: [registerTiled, sharedTiled, sliced],
   splitBy: "m",
   flops: ({ m, n, k }) => 2 * m * n * k,
   bytes: ({ m, n, k }) => 4 * (m * k + k * n + m * n),

@@ -1,5 +1,5 @@
-// C = A·B by ../tiled-product/one-batch-of-matrices.wgsl, ../tiled-product/dense-in-registers.wgsl and
-// ../tiled-product/in-registers.wgsl.
+// C = A·B by ../tiled-product/one-batch-of-matrices.wgsl, ../tiled-product/dense-in-registers.wgsl,
+// ../tiled-product/in-registers.wgsl and ../tiled-product/blocks.wgsl.
 
 struct Shape { m: u32, n: u32, k: u32 }
 

@@ -1,5 +1,5 @@
-// C = activation(A·B + bias) by ../tiled-product/one-batch-of-matrices.wgsl, ../tiled-product/dense-in-registers.wgsl
-// and ../tiled-product/in-registers.wgsl, with
+// C = activation(A·B + bias) by ../tiled-product/one-batch-of-matrices.wgsl, ../tiled-product/dense-in-registers.wgsl,
+// ../tiled-product/in-registers.wgsl and ../tiled-product/blocks.wgsl, with
 // ../mlp/activate.wgsl.
 
 struct Shape { m: u32, n: u32, k: u32, activation: u32 }

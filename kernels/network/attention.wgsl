@@ -39,48 +39,65 @@ fn attend(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
   var tile = Tile(i32(lane), i32(group.y) * first.arena, i32(group.z), 0, 0, 0);
   tile.query = i32(group.x) / across * QUERIES;
   tile.column = i32(group.x) % across * 4 * COLUMNS;
+  let is_wide = last.d4 - tile.column > 2 * COLUMNS;
   var found = Found(-infinity(), 0u, 0.0, vec4<f32>(), vec4<f32>(), vec4<f32>(), vec4<f32>());
   for (var key = 0; key < first.d4; key += KEYS) {
     tile.key = key;
-    find_scores(first, tile);
     stage_values(last, tile);
+    find_scores(first, tile);
     workgroupBarrier();
-    found = follow_scores(found, tile, min(KEYS, first.d4 - key), last.d4 - tile.column > 2 * COLUMNS);
+    found = follow_scores(found, tile, min(KEYS, first.d4 - key), is_wide);
     workgroupBarrier();
   }
   put_attended(last, tile, found);
 }
 
-// Up to four elements of the arena; those beyond `count` are 0.
+// Up to four elements of the arena; those beyond `count` are 0. Whole ones are read without a branch each, so that a lane
+// does not wait for one after the other.
 fn read_four(at: i32, step: i32, count: i32) -> vec4<f32> {
+  if (count >= 4) { return vec4<f32>(arena[at], arena[at + step], arena[at + 2 * step], arena[at + 3 * step]); }
   var four = vec4<f32>();
   if (count > 0) { four.x = arena[at]; }
   if (count > 1) { four.y = arena[at + step]; }
   if (count > 2) { four.z = arena[at + 2 * step]; }
-  if (count > 3) { four.w = arena[at + 3 * step]; }
   return four;
 }
 
-// Numbers from `depth` on of the tile's queries and keys.
+// Four numbers of one of the tile's queries: the one of slot `i` in workgroup memory.
+fn read_query(op: Op, tile: Tile, corner: Corner, depth: i32, i: i32) -> vec4<f32> {
+  let begin = depth + 4 * (i % DEPTH);
+  let query = tile.query + i / DEPTH;
+  let at = tile.base + op.input + corner.a + query * op.a3 + begin * op.a5;
+  return read_four(at, op.a5, select(0, op.d5 - begin, query < op.d3));
+}
+
+// Row and column, in vectors of four, of a lane's keys. Neighbouring lanes read along the axis in which keys lie together.
+fn place_key(op: Op, i: i32) -> vec2<i32> {
+  if (op.b5 > op.b4) { return vec2<i32>(i % KEYS, i / KEYS); }
+  return vec2<i32>(i / DEPTH, i % DEPTH);
+}
+
+fn read_key(op: Op, tile: Tile, corner: Corner, depth: i32, place: vec2<i32>) -> vec4<f32> {
+  let begin = depth + 4 * place.y;
+  let key = tile.key + place.x;
+  let at = tile.base + op.weights + corner.b + key * op.b4 + begin * op.b5;
+  return read_four(at, op.b5, select(0, op.d5 - begin, key < op.d4));
+}
+
+// Numbers from `depth` on of the tile's queries and keys, two vectors of each a lane. Queries that are there already stay.
 fn stage_queries_and_keys(op: Op, tile: Tile, depth: i32) {
   let corner = find_corner(op, tile.matrix);
-  // Neighbouring lanes read along the axis in which the keys lie together.
-  let is_turned = op.b5 > op.b4;
-  for (var i = tile.lane; i < QUERIES * DEPTH; i += ATTENDING) {
-    let row = i / DEPTH;
-    let begin = depth + 4 * (i % DEPTH);
-    let query = tile.query + row;
-    let at = tile.base + op.input + corner.a + query * op.a3 + begin * op.a5;
-    queries[row * PITCH + i % DEPTH] = read_four(at, op.a5, select(0, op.d5 - begin, query < op.d3));
+  let places = array<vec2<i32>, 2>(place_key(op, tile.lane), place_key(op, tile.lane + ATTENDING));
+  let key0 = read_key(op, tile, corner, depth, places[0]);
+  let key1 = read_key(op, tile, corner, depth, places[1]);
+  if (tile.key == 0 || op.d5 > 4 * DEPTH) {
+    let query0 = read_query(op, tile, corner, depth, tile.lane);
+    let query1 = read_query(op, tile, corner, depth, tile.lane + ATTENDING);
+    queries[tile.lane / DEPTH * PITCH + tile.lane % DEPTH] = query0;
+    queries[(tile.lane + ATTENDING) / DEPTH * PITCH + tile.lane % DEPTH] = query1;
   }
-  for (var i = tile.lane; i < KEYS * DEPTH; i += ATTENDING) {
-    let row = select(i / DEPTH, i % KEYS, is_turned);
-    let column = select(i % DEPTH, i / KEYS, is_turned);
-    let begin = depth + 4 * column;
-    let key = tile.key + row;
-    let at = tile.base + op.weights + corner.b + key * op.b4 + begin * op.b5;
-    keys[row * PITCH + column] = read_four(at, op.b5, select(0, op.d5 - begin, key < op.d4));
-  }
+  keys[places[0].x * PITCH + places[0].y] = key0;
+  keys[places[1].x * PITCH + places[1].y] = key1;
 }
 
 // The tile's scores, with what follows the product. Each lane computes four.
@@ -101,50 +118,66 @@ fn find_scores(op: Op, tile: Tile) {
     workgroupBarrier();
   }
   let query = min(tile.query + row, op.d3 - 1);
-  for (var i = 0; i < 4; i++) {
-    let key = min(tile.key + column + 4 * i, op.d4 - 1);
-    let element = (tile.matrix * op.d3 + query) * op.d4 + key;
-    scores[row * KEYS + column + 4 * i] = follow_product(tile.base, element, finished(op, tile.base, element, sums[i]));
-  }
+  let key = min(tile.key + column + vec4<i32>(0, 4, 8, 12), vec4<i32>(op.d4 - 1));
+  let elements = (tile.matrix * op.d3 + query) * op.d4 + key;
+  if (has_summands && op.other >= 0) { sums += read_each(tile.base + op.other + elements); }
+  let found = follow_products(tile.base, elements, quantise(op, activate(op, sums)));
+  for (var i = 0; i < 4; i++) { scores[row * KEYS + column + 4 * i] = found[i]; }
 }
 
-// What the functions make of a score. `channels` says whether their first operand is the score. A `Where` is two of them:
-// one that gives all elements and one that replaces some.
-fn follow_product(base: i32, element: i32, product: f32) -> f32 {
-  var score = product;
-  var other = 0.0;
+fn read_each(at: vec4<i32>) -> vec4<f32> { return vec4<f32>(arena[at.x], arena[at.y], arena[at.z], arena[at.w]); }
+
+// What the functions make of four scores. `channels` says whether their first operand is the score. A `Where` is two of
+// them: one that gives all elements and one that replaces some.
+fn follow_products(base: i32, elements: vec4<i32>, products: vec4<f32>) -> vec4<f32> {
+  var score = products;
+  var other = vec4<f32>();
   for (var step = 1u; step < ops[0].run - 2u; step++) {
     let op = ops[step];
-    let at = walk(op, element);
+    let x = walk(op, elements.x); let y = walk(op, elements.y);
+    let z = walk(op, elements.z); let w = walk(op, elements.w);
     let is_score = op.channels != 0;
     var a = score;
-    if (!is_score && op.which != SECOND) { a = arena[base + op.input + at.a]; }
-    var b = 0.0;
-    if (op.other >= 0) { b = second(op, base, at.b); }
+    if (!is_score && op.which != SECOND) { a = read_each(base + op.input + vec4<i32>(x.a, y.a, z.a, w.a)); }
+    var b = vec4<f32>();
+    if (op.other >= 0) {
+      b = vec4<f32>(second(op, base, x.b), second(op, base, y.b), second(op, base, z.b), second(op, base, w.b));
+    }
     if (op.which == COPY_WHERE) {
-      score = select(select(score, other, is_score), a, b != 0.0);
+      score = select(select(score, other, is_score), a, b != vec4<f32>());
       continue;
     }
     switch op.which {
       case COPY: {}
       case SQUARE: { a *= a; }
       case SECOND: { a = b; }
-      default: { a = apply(op.which, a, b); }
+      default: { for (var i = 0; i < 4; i++) { a[i] = apply(op.which, a[i], b[i]); } }
     }
-    a = finished(op, base, element, a);
+    a = quantise(op, activate(op, a));
     if (is_score) { score = a; } else { other = a; }
   }
   return score;
 }
 
+// The tile's values, four vectors a lane.
 fn stage_values(op: Op, tile: Tile) {
   let corner = find_corner(op, tile.matrix);
-  for (var i = tile.lane; i < KEYS * COLUMNS; i += ATTENDING) {
-    let key = tile.key + i / COLUMNS;
-    let column = tile.column + 4 * (i % COLUMNS);
-    let at = tile.base + op.weights + corner.b + key * op.b5 + column * op.b4;
-    values[i] = read_four(at, op.b4, select(0, op.d4 - column, key < op.d5));
-  }
+  let row = tile.lane / COLUMNS;
+  let value0 = read_value(op, tile, corner, row);
+  let value1 = read_value(op, tile, corner, row + 4);
+  let value2 = read_value(op, tile, corner, row + 8);
+  let value3 = read_value(op, tile, corner, row + 12);
+  values[tile.lane] = value0;
+  values[tile.lane + ATTENDING] = value1;
+  values[tile.lane + 2 * ATTENDING] = value2;
+  values[tile.lane + 3 * ATTENDING] = value3;
+}
+
+fn read_value(op: Op, tile: Tile, corner: Corner, row: i32) -> vec4<f32> {
+  let column = tile.column + 4 * (tile.lane % COLUMNS);
+  let key = tile.key + row;
+  let at = tile.base + op.weights + corner.b + key * op.b5 + column * op.b4;
+  return read_four(at, op.b4, select(0, op.d4 - column, key < op.d5));
 }
 
 // Takes a tile's scores and values of so many keys into what a query has found.

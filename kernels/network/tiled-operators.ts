@@ -2,9 +2,10 @@ import type { AxisValues, KernelVariant } from "../kernel-spec.ts";
 import type { Tiling } from "../../src/protocol/models/network-layout.ts";
 import {
   DENSE_IN_REGISTERS,
+  DENSE_IN_SLICES,
   PICTURES_IN_REGISTERS,
   tileInRegisters,
-  tileInWorkgroupMemory,
+  tileInSlices,
 } from "../tiled-product/tiled-product.ts";
 
 /** Size of the matrices that a heavy operator of a network writes, and their number. */
@@ -14,7 +15,7 @@ type Size = "rows" | "columns" | "products";
 export type TiledKind = "dense" | "product" | "convolve";
 
 /** Structures of the catalogue for the heavy operators of networks. */
-type Structure = "in-registers" | "in-workgroup-memory";
+type Structure = "in-registers" | "in-slices";
 
 /** Sums and maxima over lanes, for lines.wgsl. */
 export const MEET_IN_WORKGROUP = new URL("../row-per-group/meet-in-workgroup.wgsl", import.meta.url);
@@ -29,16 +30,16 @@ const extent = (shape: Readonly<Record<Size, number>>) => shape;
 const lanes = (values: readonly number[], standard: number) => ({ values, default: standard });
 
 const matricesInRegisters = tileInRegisters<Size>(
-  { name: "in-registers", file: "matrices-in-registers.wgsl", shared: [DENSE_IN_REGISTERS], extent },
+  { name: "in-registers", file: "matrices.wgsl", shared: [DENSE_IN_REGISTERS], extent },
   { lanesN: lanes([4, 8, 16, 32], 8), lanesM: lanes([1, 2, 4, 8], 1) },
 );
 const picturesInRegisters = tileInRegisters<Size>(
   { name: "in-registers", file: "pictures-in-registers.wgsl", shared: [PICTURES_IN_REGISTERS], extent },
   { lanesN: lanes([1, 2, 4, 8, 16], 4), lanesM: lanes([1, 2, 4, 8], 2) },
 );
-const inWorkgroupMemory = (file: string) =>
-  tileInWorkgroupMemory<Size>({ name: "in-workgroup-memory", file, shared: [], extent });
-const matricesInWorkgroupMemory = inWorkgroupMemory("matrices-in-workgroup-memory.wgsl");
+const sliced = (file: string, shared: readonly URL[]) =>
+  tileInSlices<Size>({ name: "in-slices", file, shared, extent });
+const matricesInSlices = sliced("matrices.wgsl", [DENSE_IN_SLICES]);
 
 /** Programs of the heavy operators by structure: files that follow those of the network, with axes and grids. */
 const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
@@ -47,10 +48,10 @@ const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, Ker
     product: matricesInRegisters,
     convolve: picturesInRegisters,
   },
-  "in-workgroup-memory": {
-    dense: matricesInWorkgroupMemory,
-    product: matricesInWorkgroupMemory,
-    convolve: inWorkgroupMemory("pictures-in-workgroup-memory.wgsl"),
+  "in-slices": {
+    dense: matricesInSlices,
+    product: matricesInSlices,
+    convolve: sliced("pictures-in-slices.wgsl", []),
   },
 };
 
@@ -64,40 +65,41 @@ export interface TileChoice {
   readonly axes: AxisValues;
 }
 
-interface Lanes {
-  readonly lanesN: number;
-  readonly lanesM: number;
-}
+/** Size of the matrices, the length of their sums, and whether large tiles can compute them. */
+type Product = Readonly<Record<Size | "depth", number>> & { readonly isHeavy: boolean };
 
-/**
- * Lanes of tiles in registers. The first are for software devices. On an H100, 32 × 8 lanes took products of 2048 by 2048
- * to half of the roof, and pictures were fastest with 8 × 4 and 16 × 2.
- */
-const REGISTERS: Readonly<
-  Record<Exclude<Tiling, "in-workgroup-memory" | "by-size">, { readonly matrices: Lanes; readonly pictures: Lanes }>
-> = {
-  "in-registers": { matrices: { lanesN: 8, lanesM: 1 }, pictures: { lanesN: 4, lanesM: 2 } },
-  "in-registers-16x4": { matrices: { lanesN: 16, lanesM: 4 }, pictures: { lanesN: 8, lanesM: 4 } },
-  "in-registers-32x8": { matrices: { lanesN: 32, lanesM: 8 }, pictures: { lanesN: 16, lanesM: 2 } },
-};
+/** Lanes of tiles in registers on software devices, and on GPUs for products that keep one busy. */
+const REGISTERS = {
+  software: { matrices: { lanesN: 8, lanesM: 1 }, pictures: { lanesN: 4, lanesM: 2 } },
+  gpu: { matrices: { lanesN: 32, lanesM: 8 }, pictures: { lanesN: 8, lanesM: 4 } },
+} as const;
 
-/**
- * Workgroups from which the largest tiles in registers keep a GPU busy: about as many as it has cores. On an H100 (132)
- * they lost to tiles in workgroup memory at 4 and 16 workgroups, and won at 256.
- */
+/** Workgroups that keep a GPU busy: about as many as it has cores (132 on an H100). */
 const BUSY_GROUPS = 128;
+/** Lanes of a workgroup that every device takes. */
+const GROUP_LANES = 256;
 
 /** Program of a heavy operator in a tiling, for matrices of this size and number. */
-export function chooseTile(tiling: Tiling, kind: TiledKind, size: Readonly<Record<Size, number>>): TileChoice {
-  if (tiling === "by-size") {
-    const large = chooseTile("in-registers-32x8", kind, size);
-    const [x, y, z] = large.variant.passes[0]!.workgroups(size, large.axes);
-    return x * y * z >= BUSY_GROUPS ? large : chooseTile("in-workgroup-memory", kind, size);
-  }
-  if (tiling === "in-workgroup-memory") {
-    return { structure: tiling, variant: TILED_OPERATORS[tiling][kind], axes: { tile: 16 } };
-  }
-  const { matrices, pictures } = REGISTERS[tiling];
-  const axes = { ...(kind === "convolve" ? pictures : matrices) };
-  return { structure: "in-registers", variant: TILED_OPERATORS["in-registers"][kind], axes };
+export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): TileChoice {
+  const isBusy = ({ variant, axes }: TileChoice) => {
+    const [x, y, z] = variant.passes[0]!.workgroups(size, axes);
+    return x * y * z >= BUSY_GROUPS;
+  };
+  const inRegisters = (device: keyof typeof REGISTERS): TileChoice => {
+    const { matrices, pictures } = REGISTERS[device];
+    const axes = { ...(kind === "convolve" ? pictures : matrices) };
+    return { structure: "in-registers", variant: TILED_OPERATORS["in-registers"][kind], axes };
+  };
+  const inSlices = (sliceLanes: number): TileChoice => {
+    const most = GROUP_LANES / sliceLanes ** 2;
+    // A slice without a part of the depth of its own would wait for the others.
+    const slices = Math.min(most, 2 ** Math.ceil(Math.log2(Math.max(1, size.depth / sliceLanes))));
+    const axes = { sliceLanes, groupLanes: slices * sliceLanes ** 2 };
+    return { structure: "in-slices", variant: TILED_OPERATORS["in-slices"][kind], axes };
+  };
+  if (tiling === "in-registers") return inRegisters("software");
+  const large = inRegisters("gpu");
+  if (tiling === "by-size" && size.isHeavy && isBusy(large)) return large;
+  const wide = inSlices(8);
+  return isBusy(wide) ? wide : inSlices(4);
 }

@@ -2,10 +2,6 @@
 //
 // The kernel's own file has `findOperands(product)`, `loadA(at)`, `loadB(at)` and `store(at, column, value)`.
 
-// One product: its size, and where its matrices begin and how far their rows lie apart. All but `rows` count vectors of
-// four.
-struct Operands { rows: u32, columns: u32, depth: u32, a: u32, pitchA: u32, b: u32, pitchB: u32 }
-
 fn readA(at: vec4<u32>) -> Block { return Block(loadA(at.x), loadA(at.y), loadA(at.z), loadA(at.w)); }
 
 fn readB(at: u32, pitch: u32) -> Block {

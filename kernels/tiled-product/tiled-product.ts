@@ -22,8 +22,11 @@ const at = (file: string) => new URL(file, import.meta.url);
 export const DENSE_IN_REGISTERS = at("dense-in-registers.wgsl");
 export const PICTURES_IN_REGISTERS = at("pictures-in-registers.wgsl");
 export const ONE_BATCH_OF_MATRICES = at("one-batch-of-matrices.wgsl");
-/** Loads of dense matrices, for tiles in workgroup memory. */
+/** Loads of dense matrices, for slices, and for tiles in workgroup memory. */
+export const DENSE_IN_SLICES = at("dense-in-slices.wgsl");
 export const DENSE_IN_WORKGROUP_MEMORY = at("dense-in-workgroup-memory.wgsl");
+
+const BLOCKS = at("blocks.wgsl");
 
 /** Registers only, eight columns an invocation: best on software devices. */
 export function tileInRegisters<Size extends string>(
@@ -32,7 +35,7 @@ export function tileInRegisters<Size extends string>(
 ): KernelVariant<Size, "lanesN" | "lanesM"> {
   return {
     ...variant,
-    shared: [...shared, at("in-registers.wgsl")],
+    shared: [...shared, at("in-registers.wgsl"), BLOCKS],
     axes: [
       { name: "lanesN", ...axes.lanesN },
       { name: "lanesM", ...axes.lanesM },
@@ -43,6 +46,34 @@ export function tileInRegisters<Size extends string>(
         workgroups(shape, { lanesN, lanesM }) {
           const { rows, columns, products = 1 } = extent(shape);
           return [Math.ceil(columns / (8 * lanesN)), Math.ceil(rows / (rowsEach * lanesM)), products];
+        },
+      },
+    ],
+  };
+}
+
+/** Lanes of a slice along either side of its tile, which has four rows and columns for each; and of a workgroup. */
+const SLICED_AXES: readonly TuningAxis<"sliceLanes" | "groupLanes">[] = [
+  { name: "sliceLanes", values: [4, 8], default: 8 },
+  { name: "groupLanes", values: [64, 128, 256], default: 256 },
+];
+
+/** Slices of a workgroup along the depth, for matrices that have too few tiles to keep a GPU busy. */
+export function tileInSlices<Size extends string>({
+  extent,
+  shared,
+  ...variant
+}: TiledVariant<Size>): KernelVariant<Size, "sliceLanes" | "groupLanes"> {
+  return {
+    ...variant,
+    shared: [...shared, at("in-slices.wgsl"), BLOCKS],
+    axes: SLICED_AXES,
+    passes: [
+      {
+        entryPoint: "main",
+        workgroups(shape, { sliceLanes }) {
+          const { rows, columns, products = 1 } = extent(shape);
+          return [Math.ceil(columns / (4 * sliceLanes)), Math.ceil(rows / (4 * sliceLanes)), products];
         },
       },
     ],

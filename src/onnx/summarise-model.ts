@@ -10,7 +10,7 @@ export interface ModelFigures {
   nodes: number;
   /** Nodes of each operator, by `nameOperator`, in the order in which they first stand in the file. */
   operators: Record<string, number>;
-  /** Numbers in weights: floats, and those that were quantised; neither shapes nor scales. */
+  /** Numbers in weights and constants: floats, and those that were quantised; neither shapes nor scales. */
   parameters: number;
   /** Those of them that stand as whole numbers. */
   quantisedParameters: number;
@@ -71,7 +71,11 @@ function sortWeights({ weights, nodes }: OnnxModel): Record<"quantised" | "float
     for (const place of places?.weights ?? []) narrow.add(inputs[place] ?? "");
     for (const place of places?.scales ?? []) scales.add(inputs[place] ?? "");
   }
-  const tensors = [...weights.values()];
+  const constants = nodes.flatMap(({ operator, outputs: [name = ""], attributes }) => {
+    const value = operator === "Constant" ? attributes.get("value") : undefined;
+    return value?.kind === "tensor" ? [{ ...value.value, name }] : [];
+  });
+  const tensors = [...weights.values(), ...constants];
   return {
     quantised: tensors.filter(({ name, dtype }) => narrow.has(name) && !FLOATS.has(dtype)),
     floats: tensors.filter(({ name, dtype }) => FLOATS.has(dtype) && !scales.has(name)),

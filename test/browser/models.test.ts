@@ -87,6 +87,17 @@ describe("the view of models", () => {
     expect(findings()).toEqual([]);
   });
 
+  it("opens in a browser whose language is none, as under LANG=C", async () => {
+    const page = await openView({
+      prepare: (opened) =>
+        opened.addInitScript(() =>
+          Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true }),
+        ),
+    });
+    await page.getByText("No model has been uploaded yet.").waitFor();
+    expect(findings()).toEqual([]);
+  });
+
   it.each([
     ["light", 1280],
     ["dark", 1280],

@@ -19,7 +19,7 @@ interface TuneOptions extends JobOptions {
   readonly variant?: string;
 }
 
-/** A kernel where there is one of that name, else a model: the edge says where it is neither. */
+/** A kernel where there is one of that name, else a model. Fails with `unknown-kernel` where it is neither. */
 async function findSubject(client: Client, wanted: string, isModel: boolean) {
   if (isModel || wanted.includes("@")) return { model: wanted };
   try {
@@ -28,7 +28,8 @@ async function findSubject(client: Client, wanted: string, isModel: boolean) {
     if (!(error instanceof ProblemError) || error.problem.code !== "unknown-kernel") throw error;
     const models = await Array.fromAsync(listAll(client, endpoints.listModels, { query: { limit: 200 } }));
     if (models.some(({ name, id }) => name === wanted || id === wanted)) return { model: wanted };
-    throw error;
+    const where = "`millrace kernels list` and `millrace models list` have those that there are";
+    throw new ProblemError("unknown-kernel", `There is no kernel and no model ${wanted}: ${where}.`);
   }
 }
 

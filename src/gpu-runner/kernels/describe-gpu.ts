@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { triad } from "../../../kernels/triad/triad.kernel.ts";
 import type { Device } from "../../protocol/fleet/hardware.ts";
-import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
+import { isEmulated } from "../host/hardware/device-names.ts";
 import { DISABLED_TOGGLES, type Gpu, readLimits } from "../devices/gpu/device.ts";
 import { type KernelContext, prepareKernel } from "./dispatch/dispatch.ts";
 import { defaultAxes } from "./tuning/list-candidates.ts";
@@ -42,8 +42,7 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
 
 /** Whether an open GPU is an emulation, by what its adapter says of itself. */
 export function isEmulation({ adapter: { info } }: Pick<Gpu, "adapter">): boolean {
-  const { vendor, architecture, device, description, isFallbackAdapter } = info;
-  return isFallbackAdapter || isSoftwareAdapter(`${vendor} ${architecture} ${device} ${description}`);
+  return isEmulated(info);
 }
 
 /** True where the durations of runs of several lengths are all multiples of the quantum. */

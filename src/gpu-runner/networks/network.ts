@@ -78,9 +78,9 @@ export class Network {
     );
   }
 
-  /** Whether the catalogue could compute some of its operators. */
+  /** Whether some of its operators are worth the catalogue's large tiles. */
   get hasTiles(): boolean {
-    return this.#plan.operators.some(({ tile }) => tile !== null);
+    return this.#plan.operators.some(({ tile }) => tile !== null && tile.isHeavy);
   }
 
   /** Current layout, which a later load may be given. */

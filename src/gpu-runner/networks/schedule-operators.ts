@@ -64,6 +64,11 @@ export function scheduleOperators(operators: readonly ReadyOp[], layout: Network
       continue;
     }
     const choice = chooseTile(tiling, tile.kind, tile);
+    // Smaller operators are for slices alone, and only where they are worth a dispatch.
+    if (!tile.isHeavy && (choice.structure !== "in-slices" || op.work <= spreadFrom)) {
+      add(op);
+      continue;
+    }
     // Only tiles in registers read vectors of channels.
     if (tile.turn !== undefined && choice.structure === "in-registers") {
       const items = tile.turn["items"]!;

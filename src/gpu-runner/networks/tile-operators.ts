@@ -9,6 +9,10 @@ export interface Tile {
   readonly rows: number;
   readonly columns: number;
   readonly products: number;
+  /** Length of the sums. */
+  readonly depth: number;
+  /** Whether it has the work and the rows that large tiles need; others are for slices alone. */
+  readonly isHeavy: boolean;
   /** Whether the rows of its output, and of what is added to it, are whole vectors of four. */
   readonly isAligned: boolean;
   /** Copy that lays the channels of a picture together, for tiles in registers. */
@@ -54,18 +58,33 @@ export function tileOf(numbers: OpNumbers, work: number): Tile | null {
   if (of("weightType") !== 0) return null;
   if (numbers["kind"] === KIND.dense) {
     const [rows, columns] = [of("rows"), of("filters")];
-    if (!isHeavy(work, rows) || !isWhole(of("channels"), of("input"))) return null;
-    return { kind: "dense", rows, columns, products: 1, isAligned: isWhole(columns, of("output"), other) };
+    const depth = of("channels");
+    if (!isWhole(depth, of("input"))) return null;
+    const isAligned = isWhole(columns, of("output"), other);
+    return { kind: "dense", rows, columns, products: 1, depth, isHeavy: isHeavy(work, rows), isAligned };
   }
   if (numbers["kind"] === KIND.product) {
     const [rows, columns, products] = [of("d3"), of("d4"), of("d0") * of("d1") * of("d2")];
     const strides = ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b5"].map(of);
     const isDense = of("a5") === 1 && of("b4") === 1 && isWhole(of("d5"), of("input"), of("weights"), ...strides);
-    if (!isHeavy(work, rows) || !isDense || products > MAX_GROUPS) return null;
+    if (!isDense || products > MAX_GROUPS) return null;
     const isAligned = isWhole(columns, of("output"), other, ...["o0", "o1", "o2", "o3"].map(of));
-    return { kind: "product", rows, columns, products, isAligned };
+    return { kind: "product", rows, columns, products, depth: of("d5"), isHeavy: isHeavy(work, rows), isAligned };
   }
-  if (numbers["kind"] !== KIND.convolve || numbers["d0"] === undefined) return null;
+  const [pixels, filters] = [of("outHeight") * of("outWidth"), of("filters")];
+  // The one program computes blocks of eight by eight; further ones are those of further groups.
+  const isOneGroup = of("items") === Math.ceil(filters / 8) * Math.ceil(pixels / 8);
+  if (numbers["kind"] !== KIND.convolve || of("which") !== 0 || !isOneGroup) return null;
+  const tile = {
+    kind: "convolve",
+    rows: pixels,
+    columns: filters,
+    products: 1,
+    depth: of("channels") * of("kernelHeight") * of("kernelWidth"),
+    isHeavy: false,
+    isAligned: false,
+  } as const;
+  if (numbers["d0"] === undefined) return tile;
   const [channels, picture] = [of("channels"), of("height") * of("width")];
   const walk = writeWalk(
     [
@@ -76,11 +95,8 @@ export function tileOf(numbers: OpNumbers, work: number): Tile | null {
   );
   const turn = { ...walk, kind: KIND.map, which: 0, items: channels * picture, arena: of("arena") };
   return {
-    kind: "convolve",
-    rows: of("outHeight") * of("outWidth"),
-    columns: of("filters"),
-    products: 1,
-    isAligned: false,
+    ...tile,
+    isHeavy: true,
     hasRest: channels % 4 !== 0,
     turn: { ...turn, input: of("input"), output: of("d0") },
   };

@@ -1,13 +1,7 @@
 import { z } from "zod";
 
 /** Tiles that may compute the heavy operators of a network; see kernels/network/tiled-operators.ts. */
-export const Tiling = z.enum([
-  "in-registers",
-  "in-registers-16x4",
-  "in-registers-32x8",
-  "in-workgroup-memory",
-  "by-size",
-]);
+export const Tiling = z.enum(["in-registers", "in-slices", "by-size"]);
 export type Tiling = z.infer<typeof Tiling>;
 
 /** Spread of a network over the workgroups of our own kernels. */

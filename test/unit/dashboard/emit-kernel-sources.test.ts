@@ -24,6 +24,7 @@ it("brings every file of a kernel's programs, those that it shares with others b
     "direct.wgsl",
     "implicit-gemm-shared.wgsl",
     "implicit-gemm.wgsl",
+    "tiled-product/blocks.wgsl",
     "tiled-product/in-registers.wgsl",
     "tiled-product/in-workgroup-memory.wgsl",
     "tiled-product/pictures-in-registers.wgsl",

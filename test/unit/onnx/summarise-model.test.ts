@@ -34,6 +34,12 @@ describe("what a network is made of", () => {
     });
   });
 
+  it("counts the weights that stand in Constant nodes", () => {
+    const value = { kind: "tensor", value: floats("", 4, 3) } as const;
+    const nodes = [nodeOf("Constant", [], ["w"], { value }), nodeOf("MatMul", ["x", "w"], ["y"])];
+    expect(summariseModel(modelOf({ nodes, tensors: [], inputs: [floatValue("x", [1, 4])] })).parameters).toBe(12);
+  });
+
   it("has the multiply-adds of LeNet-5 that its layers have", () => {
     const model = zoo("lenet5");
     const shapes = inferShapes(model, 1);

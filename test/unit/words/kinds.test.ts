@@ -331,7 +331,7 @@ describe("a tuning of a model", () => {
   } as const;
   const timed = { layout: { ...PLAIN, lanes: 64, spreadFrom: 0 }, ms: summarise([4, 4]) };
   const after = {
-    layout: { ...PLAIN, lanes: 256, spreadFrom: 30_000, tiling: "in-registers-32x8" as const },
+    layout: { ...PLAIN, lanes: 256, spreadFrom: 30_000, tiling: "in-slices" as const },
     ms: summarise([2]),
   };
   const trials = [
@@ -350,7 +350,7 @@ describe("a tuning of a model", () => {
     const { table } = describeResult(result);
     const [before, now] = [
       "64 lanes, every operator spread, no tiles",
-      "256 lanes, spread from 30000, tiles in-registers-32x8",
+      "256 lanes, spread from 30000, tiles in-slices",
     ];
     expect(table?.rows).toEqual([["x 1×16×384", before, "4 ms", now, "2 ms", "2 ×", "2 (1 left out)"]]);
     const job = { id: createId("job"), spec: tuning, runId: createId("run"), runnerId: null, result };

@@ -5,6 +5,11 @@ export function isSoftwareAdapter(text: string): boolean {
   return /swiftshader|llvmpipe|lavapipe/i.test(text);
 }
 
+/** Whether a device's adapter is an emulation on the CPU. */
+export function isEmulated({ vendor, architecture, device, description, isFallbackAdapter }: GPUAdapterInfo): boolean {
+  return isFallbackAdapter || isSoftwareAdapter(`${vendor} ${architecture} ${device} ${description}`);
+}
+
 /** Name of an adapter's device in WebGPU's form, without trailing separators. */
 export function toDeviceName(adapterName: string): string {
   return adapterName

@@ -17,9 +17,13 @@ const names = ({ candidates }: ReturnType<typeof list>) =>
 describe("the candidates of a kernel", () => {
   it("are every variant with every combination of its axes, the default first, then each variant's own", () => {
     const found = list();
-    expect(found).toMatchObject({ hasDefault: true, total: 4 * 4 + 2, rejected: [] });
-    expect(new Set(names(found)).size).toBe(18);
-    expect(names(found).slice(0, 2)).toEqual(['register-tiled {"lanesN":8,"lanesM":1}', 'shared-tiled {"tile":16}']);
+    expect(found).toMatchObject({ hasDefault: true, total: 4 * 4 + 2 + 2 * 3, rejected: [] });
+    expect(new Set(names(found)).size).toBe(24);
+    expect(names(found).slice(0, 3)).toEqual([
+      'register-tiled {"lanesN":8,"lanesM":1}',
+      'shared-tiled {"tile":16}',
+      'sliced {"sliceLanes":8,"groupLanes":256}',
+    ]);
   });
 
   it("are shuffled by the seed, and drawn by it where there are too many", () => {
@@ -27,7 +31,7 @@ describe("the candidates of a kernel", () => {
     expect(names(list(roomy, 2))).not.toEqual(names(list()));
     expect(names(list(roomy, 2)).toSorted()).toEqual(names(list()).toSorted());
     expect(names(list(roomy, 1, 5))).toEqual(names(list()).slice(0, 5));
-    expect(list(roomy, 1, 5).total).toBe(18);
+    expect(list(roomy, 1, 5).total).toBe(24);
   });
 
   it("leave out what a device has no room for, and say why", () => {
@@ -36,8 +40,11 @@ describe("the candidates of a kernel", () => {
       found.rejected.map(({ candidate, reason }) => [JSON.stringify(candidate.axes), reason]),
     );
     expect(reasons['{"tile":16}']).toBe("main: invocations of a workgroup are 256, and the device takes 128");
+    expect(reasons['{"sliceLanes":4,"groupLanes":256}']).toBe(
+      "main: invocations of a workgroup are 256, and the device takes 128",
+    );
     expect(reasons['{"lanesN":4,"lanesM":8}']).toBe("main: invocations along y are 8, and the device takes 4");
-    expect(found.candidates.length + found.rejected.length).toBe(18);
+    expect(found.candidates.length + found.rejected.length).toBe(24);
     expect(list({ maxComputeWorkgroupsPerDimension: 3 }).rejected.map(({ reason }) => reason)).toContain(
       "main: workgroups along a dimension are 64, and the device takes 3",
     );
@@ -54,7 +61,7 @@ describe("the candidates of a kernel", () => {
     const [first, ...rest] = untuned.kernel.variants;
     const kernel: KernelSpec = { ...untuned.kernel, variants: [{ ...first, takes: ({ m }) => m === 1 }, ...rest] };
     const found = listCandidates({ ...untuned, kernel }, sources, roomy, 1, 100);
-    expect(new Set(found.candidates.map(({ variant }) => variant.name))).toEqual(new Set(["shared-tiled"]));
+    expect(new Set(found.candidates.map(({ variant }) => variant.name))).toEqual(new Set(["shared-tiled", "sliced"]));
     expect(found.rejected).toHaveLength(16);
     expect(found.rejected[0]?.reason).toBe("the variant does not take this shape");
   });

@@ -1,4 +1,5 @@
-// Where ../tiled-product/dense-in-registers.wgsl finds the matrices of a dense operator or of a product of activations.
+// Where ../tiled-product/dense-in-registers.wgsl and dense-in-slices.wgsl find the matrices of a dense operator or of a
+// product of activations.
 // Inner sizes and offsets are multiples of four.
 
 fn loadA(at: u32) -> vec4<f32> { return arena4[at]; }
