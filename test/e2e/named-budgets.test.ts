@@ -8,7 +8,7 @@ import { type LocalStack, placeModel, startLocalStack, waitFor } from "./local-s
 
 /** A dense, two convolutional networks and a recurrent one. */
 const NETWORKS = ["cartpole", "lenet5", "gesture-gru", "dncnn5"];
-/** Each round has a budget of its own: one that misses three answers holds no longer. */
+/** Each round has a budget of its own: one of which too many answers are missed holds no longer. */
 const ROUNDS = 4;
 const TIMES = 25;
 /** On an idle machine 99 of 100 are answered; the tests share theirs with others. */

@@ -8,7 +8,6 @@ import { type Extent, fitRequest } from "./predict/fit-request.ts";
 import { addLoading, predictIdleMs } from "./predict/predict-latency.ts";
 import type { TensorSpec } from "../../protocol/models/model.ts";
 import { countRowElements, countRows, matchInputs } from "../../protocol/models/model-inputs.ts";
-import { namedConfidence } from "./predict/named-budgets.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
 import { findVersion, type InferCall, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
 import { elapsedMs, untilDeadline } from "../clock.ts";
@@ -77,21 +76,21 @@ export async function admitRequest(
   }
   const nowMs = Date.now();
   const isDirect = input.tensors === null;
+  // A ticket's budget is for a later request: asking for it uses nothing up.
+  const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
   const extent = input.tensors === null ? null : extentOf(version.inputs, input.tensors);
   const rows = extent?.rows ?? 1;
   const placements = reachableOf(placementsOf(snapshot, env.project, input), input, extent);
   const silent: LivePlacement[] = [];
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
-    const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
+    const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs, spentMs);
     if (outlook.silentMs > 0) silent.push(placement);
     if (isDirect) return withoutWay(outlook);
     if (placement.backend !== "edge-wasm" || isLoaded(version, placement.variant)) return outlook;
     unloaded.push(placement);
     return addLoading(outlook, placement.loadMs);
   };
-  // A ticket's budget is for a later request: asking for it uses nothing up.
-  const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
   const usualSpentMs = isDirect ? 0 : placementWatch.spentMs(input.confidence, nowMs);
   if (!isDirect && avoided === null) placementWatch.noteSpent(spentMs, nowMs);
   const choice = choosePlacement(
@@ -120,7 +119,7 @@ export async function admitRequest(
   if (choice.kind === "unattainable") {
     const { placement } = choice.nearest;
     const loadMs = unloaded.includes(placement) ? placement.loadMs : 0;
-    const neededMs = nameNeededMs(choice.nearest, { rows, confidence: input.confidence, isDirect, loadMs, nowMs });
+    const neededMs = nameNeededMs(placement, { rows, confidence: input.confidence, isDirect, loadMs, nowMs });
     throw new ProblemError(...unattainable(input, placement, neededMs));
   }
   throw new ProblemError(...refusalOf(choice, input, spentMs));
@@ -141,13 +140,9 @@ interface Needed {
 }
 
 /** Budget that the same request needs if it comes again at once; for a ticket, only the time at the runner. */
-function nameNeededMs(
-  { placement, outlook }: Candidate,
-  { rows, confidence, isDirect, loadMs, nowMs }: Needed,
-): number {
-  const { serviceMs, idleMs } = placementWatch.nameIdle(placement, rows, confidence, nowMs);
-  const beforeMs = placementWatch.spentMs(namedConfidence(confidence), nowMs);
-  return isDirect ? serviceMs : beforeMs + outlook.coldMs + loadMs + idleMs;
+function nameNeededMs(placement: LivePlacement, { rows, confidence, isDirect, loadMs, nowMs }: Needed): number {
+  const { beforeMs, coldMs, serviceMs, idleMs } = placementWatch.nameTimes(placement, rows, confidence, nowMs);
+  return isDirect ? serviceMs : beforeMs + coldMs + loadMs + idleMs;
 }
 
 /** Reasons for a lack of placements, by version: known for this long in this isolate. */

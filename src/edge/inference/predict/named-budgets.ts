@@ -16,7 +16,7 @@ addToSketch(STEP, STEP_MS);
 const NAMED_SHARE = 1 / 4;
 /** A named budget is for a request that is sent again at once. */
 const HELD_MS = 10_000;
-/** Missed answers after which a named budget no longer holds: of a hundred, one may be missed. */
+/** Fewest missed answers after which a named budget no longer holds. */
 const BROKEN_BY = 3;
 /** Limits of the budgets that one placement holds at one size, and of the placements, each at a size, that hold any. */
 const KEPT_BUDGETS = 8;
@@ -30,14 +30,20 @@ export interface IdleTimes {
 
 type Sized = Pick<LivePlacement, "id" | "size">;
 
-interface Named extends IdleTimes {
+/** Times that a named budget has room for: also that between the request's arrival and its question. */
+export interface NamedTimes extends IdleTimes {
+  readonly beforeMs: number;
+}
+
+interface Named extends NamedTimes {
   readonly rows: number;
   readonly confidence: number;
 }
 
 interface Held extends Named {
   readonly untilMs: number;
-  /** Requests of this size to the placement that ended without an answer since. */
+  /** Requests of this size to the placement since: those answered, and those that ended without an answer. */
+  answered: number;
   missed: number;
 }
 
@@ -74,18 +80,22 @@ export class NamedBudgets {
     );
     this.#held.delete(key);
     if (this.#held.size >= KEPT_PLACEMENTS) this.#held.delete(this.#held.keys().next().value!);
-    const held = { ...named, untilMs: nowMs + HELD_MS, missed: 0 };
+    const held = { ...named, untilMs: nowMs + HELD_MS, answered: 0, missed: 0 };
     this.#held.set(key, [...others, held].slice(-KEPT_BUDGETS));
   }
 
   /** The most that may be predicted for such a request; null where no budget is held for it. */
-  find(placement: Sized, rows: number, confidence: number, nowMs: number): IdleTimes | null {
+  find(placement: Sized, rows: number, confidence: number, nowMs: number): NamedTimes | null {
     let least: Held | null = null;
     for (const each of this.#heldBy(sizeKeyOf(placement), nowMs)) {
       if (each.rows !== rows || each.confidence < confidence) continue;
       if (least === null || each.idleMs < least.idleMs) least = each;
     }
     return least;
+  }
+
+  noteAnswered(placement: Sized): void {
+    for (const each of this.#held.get(sizeKeyOf(placement)) ?? []) each.answered++;
   }
 
   /** Notes a request of this size to the placement that ended without an answer. */
@@ -96,6 +106,15 @@ export class NamedBudgets {
   /** Budgets that still hold. The clock may jump back. */
   #heldBy(key: string, nowMs: number): readonly Held[] {
     const held = this.#held.get(key) ?? [];
-    return held.filter(({ untilMs, missed }) => untilMs > nowMs && untilMs <= nowMs + HELD_MS && missed < BROKEN_BY);
+    return held.filter((each) => each.untilMs > nowMs && each.untilMs <= nowMs + HELD_MS && !isBroken(each));
   }
+}
+
+/**
+ * Whether so many answers were missed that the budget no longer holds. The share that ends it lies in the geometric
+ * middle between the permitted one and all: a tenth at 0.99. A smaller excess is that of a busy moment, in which most
+ * requests are still answered; without the budget all of them would be refused.
+ */
+function isBroken({ confidence, answered, missed }: Held): boolean {
+  return missed >= BROKEN_BY && missed > Math.sqrt(1 - confidence) * (answered + missed);
 }

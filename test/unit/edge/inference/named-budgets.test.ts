@@ -15,7 +15,7 @@ const idleMs = (confidence = P99, rows = 1) => {
   const { linkMs, serviceMs } = watch.outlook(placement, rows, confidence, nowMs);
   return linkMs + serviceMs;
 };
-const begin = () => watch.begin(placement, 1, watch.outlook(placement, 1, P99, nowMs), 1_000, nowMs);
+const begin = (leftMs = 1_000) => watch.begin(placement, 1, watch.outlook(placement, 1, P99, nowMs), leftMs, nowMs);
 const pass = (aroundMs: number, computeMs: number): void => {
   const attempt = begin();
   nowMs += aroundMs + computeMs;
@@ -30,7 +30,7 @@ const miss = (): void => {
   pass(1, 1);
   watch.missed(attempt, nowMs);
 };
-const name = () => watch.nameIdle(placement, 1, P99, nowMs).idleMs;
+const name = () => watch.nameTimes(placement, 1, P99, nowMs).idleMs;
 
 beforeEach(() => {
   watch = new PlacementWatch();
@@ -102,6 +102,57 @@ describe("a named budget", () => {
     expect(idleMs()).toBeLessThanOrEqual(again);
   });
 
+  it("holds as long as nine in ten are answered", () => {
+    const named = name();
+    for (let i = 0; i < 5; i++) {
+      for (let answer = 0; answer < 9; answer++) pass(1, 1);
+      miss();
+      nowMs += 60;
+      expect(idleMs()).toBeLessThanOrEqual(named);
+    }
+    for (let i = 0; i < 2; i++) miss();
+    nowMs += 60;
+    expect(idleMs()).toBeGreaterThan(named);
+  });
+
+  it("counts the requests that one pause of the device held up as one", () => {
+    const named = name();
+    for (let i = 0; i < 5; i++) {
+      const attempt = begin(10);
+      nowMs += 10;
+      watch.missed(attempt, nowMs);
+    }
+    pass(40, 40);
+    nowMs += 60;
+    expect(idleMs()).toBeLessThanOrEqual(named);
+    for (let i = 0; i < 2; i++) miss();
+    nowMs += 60;
+    expect(idleMs()).toBeGreaterThan(named);
+  });
+
+  it("has room for the whole: more time before the question leaves less for the rest, up to even chances", () => {
+    const totalMs = (spentMs: number) => {
+      const { linkMs, serviceMs } = watch.outlook(placement, 1, P99, nowMs, spentMs);
+      return spentMs + linkMs + serviceMs;
+    };
+    for (let i = 0; i < 5; i++) pass(20, 20);
+    nowMs += 60;
+    // Without a named budget, all of the time before the question is added.
+    expect(totalMs(5) - totalMs(1)).toBeCloseTo(4);
+    nowMs += 600_000;
+    for (let i = 0; i < 50; i++) pass(1, 1);
+    const { beforeMs, idleMs: namedMs } = watch.nameTimes(placement, 1, P99, nowMs);
+    for (let i = 0; i < 5; i++) pass(20, 20);
+    nowMs += 60;
+    expect(totalMs(beforeMs)).toBeCloseTo(beforeMs + namedMs);
+    expect(totalMs(beforeMs + 2)).toBeCloseTo(beforeMs + namedMs);
+    // Most requests take two milliseconds, and that much must be left.
+    expect(totalMs(beforeMs + namedMs - 1)).toBeGreaterThan(beforeMs + namedMs + 0.9);
+    expect(totalMs(beforeMs + namedMs - 1)).toBeLessThan(beforeMs + namedMs + 2);
+    // Another budget is meant.
+    expect(totalMs(2_000)).toBeCloseTo(2_000 + namedMs);
+  });
+
   it("stays when a later one is larger, and the least of both counts", () => {
     const named = name();
     nowMs += 100;
@@ -116,6 +167,30 @@ describe("a named budget", () => {
     for (let i = 0; i < 5; i++) pass(20, 20);
     nowMs -= 20_000;
     expect(idleMs()).toBeGreaterThan(named);
+  });
+});
+
+describe("the room of a named budget for a cold start", () => {
+  const coldMs = (of = placement) => watch.nameTimes(of, 1, P99, nowMs).coldMs;
+
+  it("is there before the first answer of a runner, and at the edge itself never", () => {
+    watch = new PlacementWatch();
+    expect(coldMs()).toBe(25);
+    expect(coldMs({ ...placement, backend: "edge-wasm" })).toBe(0);
+  });
+
+  it("is what the first request took more, until the answers show the quantile", () => {
+    watch = new PlacementWatch();
+    pass(12, 1);
+    for (let i = 0; i < 99; i++) {
+      pass(1, 1);
+      if (i % 33 === 0) expect(coldMs()).toBeCloseTo(11, 0);
+    }
+    pass(1, 1);
+    expect(coldMs()).toBe(0);
+    // After a rest it is due again.
+    nowMs += 11_000;
+    expect(coldMs()).toBeCloseTo(11, 0);
   });
 });
 
