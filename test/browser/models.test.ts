@@ -89,10 +89,10 @@ describe("the view of models", () => {
 
   it("opens in a browser whose language is none, as under LANG=C", async () => {
     const page = await openView({
-      prepare: (opened) =>
-        opened.addInitScript(() =>
-          Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true }),
-        ),
+      async prepare(opened) {
+        const language = { value: "en-US@posix", configurable: true };
+        await opened.addInitScript((given) => void Object.defineProperty(navigator, "language", given), language);
+      },
     });
     await page.getByText("No model has been uploaded yet.").waitFor();
     expect(findings()).toEqual([]);
