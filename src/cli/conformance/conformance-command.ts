@@ -42,6 +42,7 @@ export function conformanceCommand(shell: Shell = PROCESS): Command {
     .option("--rows <n>", "rows of inputs from metadata whose first size is free", wholeBetween(1, 4_096), 1)
     .option("--header <name: value>", "of every request; may be given several times", collect(String), [])
     .option("--key-file <file>", "file of a bearer token for every request")
+    .option("--reset", "close connections by a TCP reset, where a server cannot see an ordinary end", false)
     .option("--retry-key <place>", "where the server reads an idempotency key: header:<name> or body:<JSON pointer>")
     .option("--deadline-ms <ms>", "deadline (default: 10 idle latencies, at least 100)", numberBetween(1, 600_000))
     .option(
@@ -75,8 +76,8 @@ function readProperties(text: string): Property[] {
 
 async function runSuite(options: ConformanceOptions, shell: Shell): Promise<void> {
   const target = await openTarget(options, shell);
-  const { maxRequests, maxOpen, maxS } = options;
-  const sender = new Sender(target, { maxRequests, maxOpen, maxMs: 1e3 * maxS });
+  const { maxRequests, maxOpen, maxS, reset } = options;
+  const sender = new Sender(target, { maxRequests, maxOpen, maxMs: 1e3 * maxS, resets: reset });
   const ignore = shell.onInterrupt(() => sender.stop("it was interrupted"));
   const line = openProgressLine(shell, !options.json);
   const asked = options.only ?? (Object.keys(PROPERTIES) as Property[]);

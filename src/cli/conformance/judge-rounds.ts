@@ -17,7 +17,7 @@ export interface SlotRound {
   readonly controlMs: number;
   /** The same right after the burst was over for its clients. */
   readonly probeMs: number;
-  /** Work of the burst that had not ended by then, by the measured capacity. */
+  /** Duration of the burst's work that was not done by then, by the measured capacity. */
   readonly leftMs: number;
   /** Stall of this process at the end. */
   readonly doubtMs: number;
@@ -28,17 +28,10 @@ const HELD_SHARE = 0.25;
 /** Leftover work below this many tolerances shows nothing. */
 const LEAST_LEFT = 4;
 
-/**
- * Slots: fresh requests right after a burst do not wait for its leftover work. With `needsLeft`, a burst that left
- * nothing waiting shows nothing.
- */
+/** Slots: fresh requests right after a burst do not wait for its leftover work. */
 export function judgeSlots(
   rounds: readonly SlotRound[],
-  {
-    toleranceMs,
-    needsLeft,
-    after,
-  }: Pick<Bounds, "toleranceMs"> & { readonly needsLeft: boolean; readonly after: string },
+  { toleranceMs, after }: Pick<Bounds, "toleranceMs"> & { readonly after: string },
 ): Judgement {
   const clear = rounds.filter(({ doubtMs }) => doubtMs <= toleranceMs);
   if (medianOfRounds(clear.map(({ probeMs }) => probeMs)) === null) {
@@ -55,17 +48,15 @@ export function judgeSlots(
     excessLowMs: excess.low,
     excessHighMs: excess.high,
   };
-  if (needsLeft && leftMs < LEAST_LEFT * toleranceMs) {
-    return untold(
-      `Only ${inMs(leftMs)} of work were waiting ${after}: the server refuses or answers the rest, so nothing can be seen.`,
-      figures,
-    );
+  if (leftMs < LEAST_LEFT * toleranceMs) {
+    const words = `Only ${inMs(Math.max(0, leftMs))} of work were left ${after}, too little to be seen`;
+    return untold(`${words}: the server answers or refuses the rest; try requests with more work.`, figures);
   }
   const parts = clear.map((round) => (round.probeMs - round.controlMs) / mostHeldMs(round.leftMs, toleranceMs));
   const sentence =
     `Fresh requests right ${after} took ${inMs(excess.value)} longer than on the idle server ` +
-    `(95 %: ${inMs(excess.low)} to ${inMs(excess.high)}, ${clear.length} rounds), while the burst had left ${inMs(leftMs)} of work; ` +
-    `${inMs(mostHeldMs(leftMs, toleranceMs))} is the most.`;
+    `(95 %: ${inMs(excess.low)} to ${inMs(excess.high)}, ${clear.length} rounds). Going on with the burst would take ${inMs(leftMs)}; ` +
+    `a wait of ${inMs(mostHeldMs(leftMs, toleranceMs))} is the most.`;
   return { verdict: judgeMedian(parts, 1), figures, sentence };
 }
 

@@ -92,22 +92,36 @@ const LAG_SHARE = 0.5;
 /** Blurred ends beyond this share leave too little to judge. */
 const BLURRED_SHARE = 0.02;
 
-/** Takes back a verdict where this process itself was too slow to see it. */
-export function doubtLag(judgement: Judgement, seen: readonly Seen[], bounds: Bounds): Judgement {
-  if (seen.length === 0) return judgement;
-  const lagMs = quantile(
-    seen.map((each) => each.lagMs),
-    0.99,
-  );
-  const blurred = seen.filter((each) => judgeEnd(each, bounds) === "blurred").length;
-  const figures = { ...judgement.figures, lagP99Ms: lagMs, blurred };
+/** Reason why this process itself was too slow to see what it judges; null where it was not. */
+export function findLag(seen: readonly Seen[], bounds: Bounds): string | null {
+  const lagMs = lagP99Ms(seen);
   const most = LAG_SHARE * bounds.toleranceMs;
   if (lagMs > most) {
     const words = `This generator was ${inMs(lagMs)} behind its schedule (p99), and ${inMs(most)} is the most for a verdict`;
-    return untold(`${words}: use a request with more work, or another machine.`, figures);
+    return `${words}: use a request with more work, or another machine.`;
   }
-  if (blurred > BLURRED_SHARE * seen.length) {
-    return untold(`${blurred} of ${seen.length} ends came in stalls of this generator: use an idle machine.`, figures);
-  }
-  return { ...judgement, figures };
+  const blurred = countBlurred(seen, bounds);
+  if (blurred <= BLURRED_SHARE * seen.length) return null;
+  return `${blurred} of ${seen.length} ends came in stalls of this generator: use an idle machine.`;
+}
+
+/** Takes back a verdict where the generator was too slow. */
+export function doubtLag(judgement: Judgement, seen: readonly Seen[], bounds: Bounds): Judgement {
+  if (seen.length === 0) return judgement;
+  const figures = { ...judgement.figures, lagP99Ms: lagP99Ms(seen), blurred: countBlurred(seen, bounds) };
+  const lag = findLag(seen, bounds);
+  return lag === null ? { ...judgement, figures } : untold(lag, figures);
+}
+
+function lagP99Ms(seen: readonly Seen[]): number {
+  return seen.length === 0
+    ? 0
+    : quantile(
+        seen.map((each) => each.lagMs),
+        0.99,
+      );
+}
+
+function countBlurred(seen: readonly Seen[], bounds: Bounds): number {
+  return seen.filter((each) => judgeEnd(each, bounds) === "blurred").length;
 }

@@ -10,11 +10,13 @@ export interface Ended {
   readonly doubtMs: number;
 }
 
-/** Bounds on all traffic of a run. */
-export interface TrafficLimits {
+/** Bounds on all traffic of a run, and how it is cut off. */
+export interface Traffic {
   readonly maxRequests: number;
   readonly maxOpen: number;
   readonly maxMs: number;
+  /** Whether connections are closed by a TCP reset, instead of in order. */
+  readonly resets: boolean;
 }
 
 const CLOSED = -1;
@@ -27,7 +29,7 @@ const IDLE_MS = 1_000;
  */
 export class Sender {
   readonly #target: Target;
-  readonly #limits: TrafficLimits;
+  readonly #traffic: Traffic;
   readonly #agent: http.Agent;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -35,12 +37,12 @@ export class Sender {
   #sent = 0;
   #open = 0;
 
-  constructor(target: Target, limits: TrafficLimits) {
+  constructor(target: Target, traffic: Traffic) {
     this.#target = target;
-    this.#limits = limits;
+    this.#traffic = traffic;
     const settings = { keepAlive: true, maxFreeSockets: 256, timeout: IDLE_MS };
     this.#agent = target.url.protocol === "https:" ? new https.Agent(settings) : new http.Agent(settings);
-    this.#timer = setTimeout(() => this.stop(`--max-s ${limits.maxMs / 1e3} was reached`), limits.maxMs);
+    this.#timer = setTimeout(() => this.stop(`--max-s ${traffic.maxMs / 1e3} was reached`), traffic.maxMs);
   }
 
   get sent(): number {
@@ -49,7 +51,7 @@ export class Sender {
 
   /** Whether more requests are open than a run may have. */
   get isFull(): boolean {
-    return this.#open >= this.#limits.maxOpen;
+    return this.#open >= this.#traffic.maxOpen;
   }
 
   /** Aborted with the reason, in words, once no more is sent. */
@@ -68,7 +70,7 @@ export class Sender {
     deadlineMs: number,
     { signal, key = crypto.randomUUID() }: { signal?: AbortSignal; key?: string } = {},
   ): Promise<Ended> {
-    if (this.#sent >= this.#limits.maxRequests) this.stop(`--max-requests ${this.#limits.maxRequests} was reached`);
+    if (this.#sent >= this.#traffic.maxRequests) this.stop(`--max-requests ${this.#traffic.maxRequests} was reached`);
     const signals = signal === undefined ? this.stopped : AbortSignal.any([this.stopped, signal]);
     if (signals.aborted) return Promise.resolve({ status: CLOSED, doubtMs: 0 });
     this.#sent++;
@@ -105,6 +107,7 @@ export class Sender {
       reply.on("error", () => resolve(signal.aborted ? CLOSED : 0));
     });
     const closeNow = () => {
+      if (this.#traffic.resets) outgoing.socket?.resetAndDestroy();
       outgoing.destroy();
       resolve(CLOSED);
     };

@@ -31,6 +31,7 @@ export interface TargetOptions {
   readonly keyFile?: string;
   readonly deadline: string;
   readonly retryKey?: string;
+  readonly reset: boolean;
 }
 
 /** What is asked: one request, whose deadline and retry key differ each time. */
@@ -50,6 +51,9 @@ export async function openTarget(options: TargetOptions, shell: Shell): Promise<
   const base = readUrl(options.url);
   if ((options.model === undefined) === (options.path === undefined)) {
     throw new ProblemError("invalid-request", "Either --model or --path must say what is asked.");
+  }
+  if (options.reset && base.protocol === "https:") {
+    throw new ProblemError("invalid-request", "--reset is for plain HTTP: a reset is no end of a TLS connection.");
   }
   const carrier = parseCarrier(options.deadline);
   const keyPlace = options.retryKey === undefined ? null : parsePlace(options.retryKey, "--retry-key");

@@ -25,7 +25,7 @@ interface Work {
 }
 
 /** A unit of work; the server does one after the other. */
-const SERVICE_MS = 10;
+const SERVICE_MS = 20;
 
 /** A server with one slot and a queue, whose deadlines come as `x-deadline-ms` and whose keys as `idempotency-key`. */
 export async function startFaultyServer(faults: Faults = {}): Promise<{ readonly url: string; stop(): Promise<void> }> {
@@ -56,7 +56,8 @@ export async function startFaultyServer(faults: Faults = {}): Promise<{ readonly
     request.resume();
     const deadlineMs = Number(request.headers["x-deadline-ms"] ?? 60_000);
     const key = (request.headers["idempotency-key"] as string | undefined) ?? null;
-    const known = faults.forgetsKeys === true || key === null ? undefined : [current, ...waiting].find((work) => work?.key === key);
+    const known =
+      faults.forgetsKeys === true || key === null ? undefined : [current, ...waiting].find((work) => work?.key === key);
     if (known != null) return void known.replies.add(reply);
     const waitMs = (waiting.length + 2) * SERVICE_MS * 1.2;
     if (faults.admitsAll !== true && waitMs > deadlineMs) return void reply.writeHead(503).end();
