@@ -5,9 +5,10 @@ import { PROCESS, type Shell } from "../shell/shell.ts";
 import { CARRIERS } from "./carry-value.ts";
 import { type Judgement, untold } from "./judgement.ts";
 import { type Baseline, measureBaseline } from "./measure-baseline.ts";
-import { PROPERTIES, type Property, type Suite } from "./properties.ts";
+import { PROPERTIES, type Property } from "./properties.ts";
 import { type ConformanceReport, exitCodeOf, renderReport } from "./render-report.ts";
 import { Sender } from "./sender.ts";
+import type { Suite } from "./suite.ts";
 import { openTarget, type TargetOptions } from "./target.ts";
 
 interface ConformanceOptions extends TargetOptions {

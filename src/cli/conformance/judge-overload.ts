@@ -136,6 +136,9 @@ export function judgeRecovery(
   rounds: readonly (readonly Seen[])[],
   { mostMs, watchedMs, ...bounds }: Bounds & { readonly mostMs: number; readonly watchedMs: number },
 ): Judgement {
+  if (rounds.some((fresh) => fresh.length < FRESH)) {
+    return untold("Too many requests were open (--max-open) before any fresh one could be sent.");
+  }
   const times = rounds.map((fresh) => recoveryMs(fresh, bounds));
   const slow = times.filter((time) => time === null || time > mostMs).length;
   const worstMs = times.includes(null) ? null : Math.max(...times.map((time) => time ?? 0));

@@ -20,6 +20,8 @@ export interface Traffic {
 }
 
 const CLOSED = -1;
+/** How long after its deadline a request is given up that nothing else ends. */
+const PATIENCE_MS = 30_000;
 /** Idle connections end before a server's own limit, of which Node's two and uvicorn's five seconds are the least. */
 const IDLE_MS = 1_000;
 
@@ -73,7 +75,6 @@ export class Sender {
     if (this.#sent >= this.#traffic.maxRequests) this.stop(`--max-requests ${this.#traffic.maxRequests} was reached`);
     const signals = signal === undefined ? this.stopped : AbortSignal.any([this.stopped, signal]);
     if (signals.aborted) return Promise.resolve({ status: CLOSED, doubtMs: 0 });
-    this.#sent++;
     this.#open++;
     return this.#exchange(deadlineMs, key, signals).then((status) => {
       this.#open--;
@@ -96,6 +97,7 @@ export class Sender {
 
   #exchange(deadlineMs: number, key: string, signal: AbortSignal, read?: (text: string) => void): Promise<number> {
     const { url, method, write } = this.#target;
+    this.#sent++;
     const { headers, body } = write(deadlineMs, key);
     if (body !== null) headers["content-length"] = String(Buffer.byteLength(body));
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -112,9 +114,13 @@ export class Sender {
       resolve(CLOSED);
     };
     signal.addEventListener("abort", closeNow, { once: true });
+    const patience = setTimeout(closeNow, deadlineMs + PATIENCE_MS);
     outgoing.on("error", () => resolve(signal.aborted ? CLOSED : 0));
     outgoing.end(body ?? undefined);
-    return promise.finally(() => signal.removeEventListener("abort", closeNow));
+    return promise.finally(() => {
+      clearTimeout(patience);
+      signal.removeEventListener("abort", closeNow);
+    });
   }
 }
 

@@ -163,6 +163,7 @@ describe("recovery", () => {
     expect(judged(quick, quick, quick)).toBe("passed");
     expect(judged(quick, slow, slow)).toBe("failed");
     expect(judged(quick, quick, slow)).toBe("untold");
+    expect(judged(quick, quick, [])).toBe("untold");
   });
 });
 
