@@ -220,7 +220,7 @@ describe("an inference", () => {
     const pending = fetchEdge("POST", "/v1/infer", { body, signal: leaving.signal });
     const { requestId } = await nextOffer();
     leaving.abort();
-    await expect(pending).rejects.toThrow();
+    await expect(pending).rejects.toMatchObject({ name: "AbortError" });
     expect((await scripted.next("inferCancel")).requestId).toBe(requestId);
     // The next one is neither refused nor sent elsewhere.
     const next = infer();
