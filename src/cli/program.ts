@@ -5,6 +5,7 @@ import { projectsCommand } from "./access/projects-command.ts";
 import { checkCommand } from "./check/check-command.ts";
 import { compareCommand } from "./check/compare-command.ts";
 import { completionCommand } from "./completion/completion-command.ts";
+import { conformanceCommand } from "./conformance/conformance-command.ts";
 import { contextCommand } from "./context/context-command.ts";
 import { deployCommand } from "./deploy/deploy-command.ts";
 import { upCommand } from "./deploy/up-command.ts";
@@ -53,6 +54,7 @@ export function createProgram(shell: Shell): Command {
     .addCommand(keysCommand(shell))
     .addCommand(projectsCommand(shell))
     .addCommand(loadCommand(shell))
+    .addCommand(conformanceCommand(shell))
     .addCommand(compareCommand(shell))
     .addCommand(checkCommand(shell))
     .addCommand(zooCommand(shell))

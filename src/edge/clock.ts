@@ -12,15 +12,23 @@ export function ageMs(readAtMs: number): number {
 }
 
 /**
- * Result of a work within so many milliseconds, else null. It leaves no timer behind: a context may hold only a few.
+ * Result of a work within so many milliseconds and before the signal is aborted, else null. It leaves no timer behind: a
+ * context may hold only a few.
  */
-export async function untilDeadline<Value>(leftMs: number, work: Promise<Value>): Promise<Value | null> {
+export async function untilDeadline<Value>(
+  leftMs: number,
+  work: Promise<Value>,
+  signal?: AbortSignal,
+): Promise<Value | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(resolve, leftMs, null);
+  const end = () => resolve(null);
+  const timer = setTimeout(end, leftMs);
+  signal?.addEventListener("abort", end, { once: true });
   try {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
   }
 }
 

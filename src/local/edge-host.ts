@@ -93,7 +93,7 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
         {
           name: "millrace",
           compatibilityDate: COMPATIBILITY_DATE,
-          compatibilityFlags: ["no_web_socket_compression"],
+          compatibilityFlags: ["no_web_socket_compression", "enable_request_signal"],
           modules: [...(options.modules ?? (await listModules(join(options.root, "dist/edge"))))],
           modulesRoot: options.root,
           d1Databases: { DB: "millrace" },

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConformanceReport, exitCodeOf } from "../../src/cli/conformance/render-report.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { ModelVersion } from "../../src/protocol/models/model.ts";
@@ -495,6 +496,31 @@ describe("what stays", () => {
     expect((await millrace("completion", "names", "model")).out.split("\n")).toContain("lenet5");
     expect((await millrace("completion", "names", "runner")).out).toBe("local\n");
     expect((await millrace("completion", "names", "context")).out).toBe("here\n");
+  });
+
+  it("judges how it keeps deadlines, as any server, by the model's metadata", async () => {
+    const keyFile = join(folder, "conformance.key");
+    await writeFile(keyFile, `${stack.adminKey}\n`);
+    const place = ["--url", stack.baseUrl, "--model", "bearing-fault", "--key-file", keyFile];
+    const short = [
+      "--only",
+      "expiry,cancellation",
+      "--overload-s",
+      "1",
+      "--late-share",
+      "0.5",
+      "--max-s",
+      "60",
+      "--json",
+    ];
+    const { code, out, err } = await millrace("conformance", ...place, "--deadline", "millrace-oip", ...short);
+    expect(err).toBe("");
+    const report = JSON.parse(out) as ConformanceReport;
+    expect(report.baseline.capacityPerSecond).toBeGreaterThan(0);
+    expect(report.properties.map(({ property }) => property)).toEqual(["expiry", "cancellation"]);
+    expect(report.properties[0]?.figures["requests"]).toBeGreaterThan(0);
+    expect(code).toBe(exitCodeOf(report.properties));
+    expect(report.url).toBe(`${stack.baseUrl}/v2/models/bearing-fault/infer`);
   });
 });
 

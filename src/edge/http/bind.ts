@@ -43,6 +43,8 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** The request's span, as the parent of further spans; null without tracing. */
   readonly scope: SpanScope | null;
+  /** Aborted once the caller has closed the connection. */
+  readonly gone: AbortSignal;
 }
 
 type Handler<Params, Query, Headers, Body, Reply> = (
@@ -85,7 +87,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
-    const about = { arrivedAtMs: c.get("arrivedAtMs"), waitUntil, scope: c.get("scope") };
+    const about = { arrivedAtMs: c.get("arrivedAtMs"), waitUntil, scope: c.get("scope"), gone: c.req.raw.signal };
     const handle = () => handler({ c, env, principal, params, query, headers, body, ...about });
     // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;

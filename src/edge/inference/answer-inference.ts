@@ -22,7 +22,7 @@ export interface Inference {
 /**
  * Admits, sends and answers: the path of every inference. Answers by the deadline, whatever the runner does, and counts
  * refusals.
- * A caller that goes away does not end it: the outcome still updates the predictions and the history.
+ * A caller that goes away ends the request at the runner, and leaves nothing in the history.
  */
 export async function answerInference(call: InferCall, input: InferInput): Promise<Inference> {
   const once = answerOnce(call, input);
@@ -44,6 +44,7 @@ async function answerOnce(call: InferCall, input: InferInput): Promise<Inference
   const tried = await tryPlacement(call, input, first);
   if (tried.kind === "answered") return describe(input, first, tried, null);
   if (tried.kind === "missed") throw raise(budgetExceeded(arrivedAtMs));
+  if (tried.kind === "abandoned") throw abandoned();
   if (!ELSEWHERE.has(tried.problem.code)) throw raise(tried.problem);
   const loss = { placement: first.candidate.placement, problem: tried.problem };
   // Without another placement, the caller gets the first problem and not the lack of a placement.
@@ -54,7 +55,12 @@ async function answerOnce(call: InferCall, input: InferInput): Promise<Inference
   if (second === null) throw raise(tried.problem);
   const again = await tryPlacement(call, input, second);
   if (again.kind === "answered") return describe(input, second, again, loss);
+  if (again.kind === "abandoned") throw abandoned();
   throw raise(again.kind === "missed" ? budgetExceeded(arrivedAtMs) : again.problem);
+}
+
+function abandoned(): ProblemError {
+  return new ProblemError("cancelled", "The caller has closed the connection.");
 }
 
 /**
@@ -105,9 +111,10 @@ async function tryPlacement(call: InferCall, input: InferInput, admission: Admis
   const answer = await traceAnswer(call, admission, (scope) =>
     candidate.placement.backend === "edge-wasm"
       ? computeAtEdge(call.env, version, question)
-      : askRunner(call, { ...question, scope }),
+      : askRunner(call, { ...question, scope, gone: call.gone }),
   );
   const totalMs = elapsedMs(arrivedAtMs);
+  if (answer.kind === "abandoned") return answer;
   const isAnswered = answer.kind === "answered";
   const attempt = describeAttempt(input, admission, totalMs, isAnswered);
   const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };
@@ -143,6 +150,7 @@ function traceAnswer(
 
 function toError(answer: RunnerAnswer): { error?: string } {
   if (answer.kind === "answered") return {};
+  if (answer.kind === "abandoned") return { error: "cancelled" };
   return { error: answer.kind === "missed" ? "budget-exceeded" : answer.problem.code };
 }
 

@@ -32,6 +32,8 @@ interface Question {
   readonly isProbe: boolean;
   /** The question's span, as the parent of further spans; absent or null without tracing. */
   readonly scope?: SpanScope | null;
+  /** Aborted once the caller has gone; absent for a request of the edge's own. */
+  readonly gone?: AbortSignal | undefined;
 }
 
 export type RunnerAnswer =
@@ -44,15 +46,19 @@ export type RunnerAnswer =
     })
   /** Nothing came before the deadline. */
   | { readonly kind: "missed" }
+  /** The caller went away first. */
+  | { readonly kind: "abandoned" }
   | { readonly kind: "failed"; readonly problem: Problem };
 
 /**
- * Sends tensors to a placement's runner, waits for the answer until the deadline, and notes the outcome in the
- * placement watch.
+ * Sends tensors to a placement's runner, waits for the answer until the deadline or until the caller has gone, and
+ * notes the outcome in the placement watch.
  * Throws `payload-too-large` for a message that no socket accepts.
  */
 export async function askRunner({ env, waitUntil }: ProjectCall, question: Question): Promise<RunnerAnswer> {
-  const { candidate, rows, deadlineAtMs, isProbe } = question;
+  const { candidate, rows, deadlineAtMs, isProbe, gone } = question;
+  const isGone = () => gone?.aborted === true;
+  if (isGone()) return ABANDONED;
   const nowMs = Date.now();
   const leftMs = Math.max(0, deadlineAtMs - nowMs);
   // Each attempt has an id of its own, so that a late answer to another one never matches.
@@ -65,14 +71,16 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
     const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
     return { ok: false, heard: false, problem };
   });
-  const first = await untilDeadline(leftMs, outcome);
-  const answer = readAnswer(first);
+  const first = await untilDeadline(leftMs, outcome, gone);
+  const answer = first === null && isGone() ? ABANDONED : readAnswer(first);
   // Cancel the request at a runner that has not answered, even where only its connection broke.
   if (first === null || (!first.ok && !first.heard && first.problem.code === "runner-lost"))
     waitUntil(Promise.allSettled([outcome, link.cancelInfer(requestId)]));
   learn(attempt, answer, first);
   return answer;
 }
+
+const ABANDONED: RunnerAnswer = { kind: "abandoned" };
 
 function encodeQuestion(requestId: string, question: Question, budgetMs: number): Uint8Array {
   const { candidate, tensors, pointer, confidence, priority, scope } = question;
@@ -120,6 +128,7 @@ function learn(attempt: Attempt, answer: RunnerAnswer, outcome: LinkOutcome | nu
   const nowMs = Date.now();
   if (answer.kind === "answered") return placementWatch.answered(attempt, answer, nowMs);
   if (answer.kind === "missed") return placementWatch.missed(attempt, nowMs);
+  if (answer.kind === "abandoned") return placementWatch.abandoned(attempt);
   const heard = outcome !== null && (outcome.ok || outcome.heard);
   if (!heard && GONE.has(answer.problem.code)) return placementWatch.lost(attempt, nowMs);
   return placementWatch.refused(attempt, { ...answer.problem, heard }, nowMs);

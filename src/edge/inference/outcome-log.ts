@@ -99,8 +99,8 @@ function nameRefusalLink(versionId: string): string {
   return `refusals/${versionId}`;
 }
 
-/** Errors of the caller, which do not count as refusals. */
-const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-too-large"]);
+/** Ends of the caller's own making, which do not count as refusals. */
+const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-too-large", "cancelled"]);
 
 /**
  * Counts a request without an answer by its reason, after the reply.

@@ -22,6 +22,8 @@ export interface InferCall extends ProjectCall {
   readonly arrivedAtMs: number;
   /** The request's span, as the parent of further spans; null without tracing. */
   readonly scope: SpanScope | null;
+  /** Aborted once the caller has closed the connection; absent where nobody can. */
+  readonly gone?: AbortSignal;
 }
 
 const KEPT = 10_000;

@@ -60,7 +60,7 @@ export function askInference(
   );
 }
 
-/** The caller is gone: the runner need not work on the request. */
+/** The caller is gone, or does not wait any longer: the runner need not work on the request. */
 export function cancelInference(link: LinkParts, requestId: string): void {
   say(link, { type: "inferCancel", requestId });
   link.inFlight.infer.fail(requestId, createProblem("budget-exceeded", "The request ended before its answer."));

@@ -214,6 +214,20 @@ describe("an inference", () => {
     await expect.poll(async () => problemOf(await infer({ budgetMs: 0.1 })).code, BOUND).toBe("budget-unattainable");
   });
 
+  it("whose caller goes away ends at the runner, and shows nothing", async () => {
+    const leaving = new AbortController();
+    const body = request({ budgetMs: 600_000 });
+    const pending = fetchEdge("POST", "/v1/infer", { body, signal: leaving.signal });
+    const { requestId } = await nextOffer();
+    leaving.abort();
+    await expect(pending).rejects.toMatchObject({ name: "AbortError" });
+    expect((await scripted.next("inferCancel")).requestId).toBe(requestId);
+    // The next one is neither refused nor sent elsewhere.
+    const next = infer();
+    answer(await nextOffer(), [1, 2]);
+    expect((await next).status).toBe(200);
+  });
+
   it("that is answered with nonsense is the runner's failure", async () => {
     const pending = infer();
     const { requestId } = await nextOffer();

@@ -17,6 +17,8 @@ export interface Sent {
   /** Sent as JSON, unless it is bytes or a string. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
+  /** Ends the request as a client that closes its connection. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Reply {
@@ -29,13 +31,14 @@ export interface Reply {
 export async function fetchEdge(
   method: string,
   path: string,
-  { key = ADMIN, body, headers = {} }: Sent = {},
+  { key = ADMIN, body, headers = {}, signal }: Sent = {},
 ): Promise<Response> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
   const url = new URL(path, ORIGIN).href;
   const response = await exports.default.fetch(url, {
     method: method.toUpperCase(),
     redirect: "manual",
+    ...(signal && { signal }),
     headers: {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(raw ? {} : { "content-type": "application/json" }),

@@ -164,7 +164,7 @@ export class PlacementWatch {
   }
 
   /**
-   * Notes a request that waits for `leftMs`. One of the next four methods ends it; if its Worker is cut off, time does.
+   * Notes a request that waits for `leftMs`. One of the next five methods ends it; if its Worker is cut off, time does.
    */
   begin(
     placement: LivePlacement,
@@ -242,6 +242,11 @@ export class PlacementWatch {
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
     const wholes = recall(this.#wholes, keyOf(placement, attempt.rows), createTimes);
     noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
+  }
+
+  /** Forgets a request whose caller went away: it shows nothing. */
+  abandoned(attempt: Attempt): void {
+    this.#device(attempt.placement).inFlight.delete(attempt);
   }
 
   /** Notes the loss of the runner, or of the connection to it. */
