@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
+import { endTurn } from "../clock.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { TABLE_MEDIA_TYPES, type TableFormat } from "../../protocol/wire/table-format.ts";
@@ -34,10 +35,51 @@ export async function answerOnce<Body extends object>(
   if (hasTag(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const { body, rowsRead } = await compute();
   const timed = rowsRead === undefined ? headers : { ...headers, "server-timing": `rows;desc="${rowsRead}"` };
-  if (toTable === undefined || format === "json") return Response.json(body, { headers: timed });
+  if (toTable === undefined || format === "json") {
+    return new Response(await toJson(body), { headers: { ...timed, "content-type": TABLE_MEDIA_TYPES.json } });
+  }
   return new Response(writeTable(toTable(body), format), {
     headers: { ...timed, ...moreOf(c, body), "content-type": TABLE_MEDIA_TYPES[format] },
   });
+}
+
+/** Objects written before yielding: some two milliseconds. */
+const TURN_OBJECTS = 2_048;
+
+/** JSON of an answer, in portions: a year of many series at once would hold up other requests for many milliseconds. */
+async function toJson(body: object): Promise<string> {
+  let [text, objects] = ["", 0];
+  for (const portion of portionsOf(body)) {
+    text += portion;
+    if (++objects % TURN_OBJECTS === 0) await endTurn();
+  }
+  return text;
+}
+
+/** Parts of a value's JSON: what holds lists of objects is divided, everything else is whole. */
+function* portionsOf(value: unknown): Generator<string> {
+  if (isListOfObjects(value)) {
+    let mark = "[";
+    for (const item of value) {
+      yield mark;
+      yield* portionsOf(item);
+      mark = ",";
+    }
+    yield mark === "[" ? "[]" : "]";
+  } else if (typeof value === "object" && value !== null && Object.values(value).some(isListOfObjects)) {
+    let mark = "{";
+    for (const [name, field] of Object.entries(value)) {
+      if (field === undefined) continue;
+      yield `${mark}${JSON.stringify(name)}:`;
+      yield* portionsOf(field);
+      mark = ",";
+    }
+    yield "}";
+  } else yield JSON.stringify(value);
+}
+
+function isListOfObjects(value: unknown): value is readonly object[] {
+  return Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
 }
 
 /** Headers for facts that flat rows cannot hold: the next page's address, and a truncation. */

@@ -102,29 +102,27 @@ export function bucketsOf({ counts, firstIndex, low, high }: Row): [index: numbe
 /** Several quantiles at once, in the order asked for: those that `sketchQuantiles` gives of the same sketch. */
 export function sumQuantiles(sum: SketchSum, ps: readonly number[]): number[] {
   const { positive, negative, zeros, count } = sum;
-  const values = ps.map(() => Number.NaN);
-  if (count === 0) return values;
-  const rising = ps.map((p, at) => ({ rank: count * p, at })).toSorted((a, b) => a.rank - b.rank);
-  let next = 0;
-  /** Gives a value to all wanted ranks below `below`, and returns the first wanted rank above. */
-  const give = (value: number, below: number): number => {
-    for (; next < rising.length && rising[next]!.rank < below; next++) values[rising[next]!.at] = value;
-    return rising[next]?.rank ?? Number.POSITIVE_INFINITY;
-  };
-  let wanted = rising[0]?.rank ?? Number.POSITIVE_INFINITY;
-  let below = 0;
-  for (let place = negative.high - 1; place >= negative.low; place--) {
-    below += negative.counts[place] ?? 0;
-    if (wanted < below) wanted = give(-bucketValue(negative.firstIndex + place), below);
+  if (count === 0) return ps.map(() => Number.NaN);
+  const values: number[] = [];
+  // Ranks that rise, as they mostly do, are found in one pass.
+  let [place, below, last] = [-1, 0, Number.POSITIVE_INFINITY];
+  const negatives = negative.high - negative.low;
+  const places = negatives + 1 + positive.high - positive.low;
+  for (const p of ps) {
+    const rank = count * p;
+    if (rank < last) [place, below] = [-1, 0];
+    last = rank;
+    while (below <= rank && ++place < places) {
+      if (place < negatives) below += negative.counts[negative.high - 1 - place]!;
+      else if (place === negatives) below += zeros;
+      else below += positive.counts[positive.low + place - negatives - 1]!;
+    }
+    // Ranks at or above the last one are the largest value.
+    if (place >= places) values.push(largest(sum));
+    else if (place < negatives) values.push(-bucketValue(negative.firstIndex + negative.high - 1 - place));
+    else if (place === negatives) values.push(0);
+    else values.push(bucketValue(positive.firstIndex + positive.low + place - negatives - 1));
   }
-  below += zeros;
-  if (wanted < below) wanted = give(0, below);
-  for (let place = positive.low; place < positive.high; place++) {
-    below += positive.counts[place] ?? 0;
-    if (wanted < below) wanted = give(bucketValue(positive.firstIndex + place), below);
-  }
-  // The remaining ranks lie at or above the last one: the largest value.
-  give(largest(sum), Number.POSITIVE_INFINITY);
   return values;
 }
 

@@ -2,10 +2,9 @@ import type { CompareQuery, ComparisonReply, ResolvedSide } from "../../../proto
 import { SeriesKey } from "../../../protocol/history/series.ts";
 import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import type { ProjectEnv } from "../../config.ts";
-import { toInstantOrNull } from "../../clock.ts";
+import { endTurn, toInstantOrNull } from "../../clock.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
 import { adjustVerdicts, compareSeries, shareRuns } from "./compare-series.ts";
-import { endTurn } from "../query/merge-parts.ts";
 import { type Observed, observeSeries } from "./observe-series.ts";
 import { type Pairing, pairSeries } from "./pair-series.ts";
 import { differingDimensions, findSides, type MeantSide, readSide } from "./resolve-sides.ts";

@@ -10,15 +10,10 @@ import {
   toSketch,
 } from "../../../stats/distribution/sketch-sum.ts";
 import { encodeSketch } from "../../../stats/distribution/sketch.ts";
-import { toInstant } from "../../clock.ts";
+import { endTurn, toInstant } from "../../clock.ts";
 
-/** Yields to other requests of this isolate. */
-export function endTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-/** Parts merged before yielding: about two milliseconds, since a yield takes one. */
-const TURN_PARTS = 512;
+/** Parts merged before yielding: some two milliseconds. */
+const TURN_PARTS = 1_024;
 
 /** Part of a series: a point, or a rollup. */
 export interface Part extends Aggregate {
@@ -116,14 +111,29 @@ export function toPoint(atMs: number, merged: MergedParts, { percentiles, sketch
     merged,
     percentiles.map((p) => p / 100),
   );
+  const named: Record<string, number> = {};
+  for (const [i, p] of percentiles.entries()) named[`p${p}`] = values[i] ?? Number.NaN;
   return {
-    at: toInstant(atMs),
+    at: instantOf(atMs),
     count: merged.count,
     min: merged.min,
     max: merged.max,
     mean: merged.sum / merged.count,
-    percentiles: Object.fromEntries(percentiles.map((p, i) => [`p${p}`, values[i] ?? Number.NaN])),
+    percentiles: named,
     ...(sketches ? { sketch: encodeSketch(toSketch(merged.sketch)) } : {}),
     runId: merged.runId,
   };
+}
+
+const INSTANTS_KEPT = 10_000;
+/** Instants of steps: series of one question share them, and to write one takes longer than to merge a day. */
+const instants = new Map<number, string>();
+
+function instantOf(atMs: number): string {
+  const known = instants.get(atMs);
+  if (known !== undefined) return known;
+  if (instants.size >= INSTANTS_KEPT) instants.clear();
+  const instant = toInstant(atMs);
+  instants.set(atMs, instant);
+  return instant;
 }
