@@ -13,7 +13,7 @@ import { encodeSketch } from "../../../stats/distribution/sketch.ts";
 import { endTurn, toInstant } from "../../clock.ts";
 
 /** Parts merged before yielding: some two milliseconds. */
-const TURN_PARTS = 1_024;
+const TURN_PARTS = 1_536;
 
 /** Part of a series: a point, or a rollup. */
 export interface Part extends Aggregate {

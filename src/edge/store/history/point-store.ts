@@ -57,18 +57,23 @@ export async function appendMeasurements(
 /** A new series in the order of its columns: id, project, kind of subject, subject, metric, fingerprint, label, key. */
 type SeriesRow = readonly [id: string, ...(string | null)[]];
 
+const ROWS_KEPT = 4_000;
+/** Rows by project and key: what reports again and again reports the same series, and each id is a digest. */
+const knownRows = new Map<string, SeriesRow>();
+
 /** The series of each measurement; measurements with equal keys share a row. */
-export function identifySeries(measurements: readonly Measurement[]): Promise<SeriesRow[]> {
-  const rows = new Map<string, Promise<SeriesRow>>();
+export async function identifySeries(measurements: readonly Measurement[]): Promise<SeriesRow[]> {
+  const texts = measurements.map(({ project, key }) => `${project} ${JSON.stringify(key)}`);
+  const distinct = new Map(measurements.map((measurement, index) => [texts[index]!, measurement]));
   const fingerprintIds = new Map<Fingerprint, Promise<string>>();
-  return Promise.all(
-    measurements.map(({ project, key }) => {
-      const text = `${project} ${JSON.stringify(key)}`;
-      const row = rows.get(text) ?? toSeriesRow(key, project, fingerprintIds);
-      rows.set(text, row);
-      return row;
-    }),
-  );
+  const identify = async ([text, { key, project }]: readonly [string, Measurement]) =>
+    [text, knownRows.get(text) ?? (await toSeriesRow(key, project, fingerprintIds))] as const;
+  const rows = new Map(await Promise.all([...distinct].map(identify)));
+  for (const [text, row] of rows) {
+    if (knownRows.size >= ROWS_KEPT) knownRows.clear();
+    knownRows.set(text, row);
+  }
+  return texts.map((text) => rows.get(text)!);
 }
 
 async function toSeriesRow(

@@ -17,7 +17,7 @@ export function widerThan(stepMs: RollupStepMs): RollupStepMs | undefined {
 }
 
 /** Most rows of one statement: a longer one would block every other reader. */
-const PAGE_ROWS = 128;
+const PAGE_ROWS = 64;
 /** Attempts to read a span while points are rolled up; the next one is a single transaction. */
 const TRIES = 3;
 
