@@ -24,11 +24,6 @@ export async function untilDeadline<Value>(leftMs: number, work: Promise<Value>)
   }
 }
 
-/** Yields to other requests of this isolate; takes a millisecond. */
-export function endTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
 /** Stored milliseconds as the wire's instant. */
 export function toInstant(ms: number): string {
   return new Date(ms).toISOString();

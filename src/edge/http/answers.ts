@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
-import { endTurn } from "../clock.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { TABLE_MEDIA_TYPES, type TableFormat } from "../../protocol/wire/table-format.ts";
 import { getArtifactRange } from "../store/artifact-store.ts";
+import { endTurn } from "../turns.ts";
 import type { AppEnv } from "./bind.ts";
 import { type Table, writeTable } from "./write-table.ts";
 

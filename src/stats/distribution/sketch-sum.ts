@@ -90,7 +90,7 @@ export function toSketch({ positive, negative, zeros, count }: SketchSum): Sketc
 }
 
 /** Buckets that hold something, by rising index. */
-export function bucketsOf({ counts, firstIndex, low, high }: Row): [index: number, count: number][] {
+function bucketsOf({ counts, firstIndex, low, high }: Row): [index: number, count: number][] {
   const buckets: [number, number][] = [];
   for (let place = low; place < high; place++) {
     const count = counts[place] ?? 0;
@@ -99,31 +99,75 @@ export function bucketsOf({ counts, firstIndex, low, high }: Row): [index: numbe
   return buckets;
 }
 
+/** Buckets of the text that is read now, positive ones first: reading is never interrupted. */
+let indices = new Float64Array(FIRST_BUCKETS);
+let counts = new Float64Array(FIRST_BUCKETS);
+
+/** Quantiles of one text: those that a sum of it alone gives, without its room to clear and search. */
+export function textQuantiles(text: string, ps: readonly number[]): number[] {
+  // A bucket takes two bytes at least.
+  if (indices.length < text.length) [indices, counts] = [new Float64Array(text.length), new Float64Array(text.length)];
+  let [buckets, positives, total] = [0, 0, 0];
+  const zeros = scanSketch(text, (isPositive, index, count) => {
+    indices[buckets] = index;
+    counts[buckets++] = count;
+    if (isPositive) positives++;
+    total += count;
+  });
+  total += zeros;
+  if (total === 0) return ps.map(() => Number.NaN);
+  const negatives = buckets - positives;
+  // By value: the largest magnitudes below zero first.
+  const countAt = (place: number) =>
+    place < negatives ? counts[buckets - 1 - place]! : place === negatives ? zeros : counts[place - negatives - 1]!;
+  const valueAt = (place: number) =>
+    place < negatives
+      ? -bucketValue(indices[buckets - 1 - place]!)
+      : place === negatives
+        ? 0
+        : bucketValue(indices[place - negatives - 1]!);
+  const largestAt = positives > 0 ? buckets : zeros > 0 ? negatives : negatives - 1;
+  return findRanks(ps, total, buckets + 1, countAt).map((place) => valueAt(Math.min(place, largestAt)));
+}
+
+/**
+ * Place of each share's rank among counts in order of value, in the order asked for; at or above the last rank, the
+ * number of places. Ranks that rise, as they mostly do, take one pass.
+ */
+function findRanks(
+  ps: readonly number[],
+  total: number,
+  places: number,
+  countAt: (place: number) => number,
+): number[] {
+  let [place, below, last] = [-1, 0, Number.NEGATIVE_INFINITY];
+  return ps.map((p) => {
+    const rank = total * p;
+    if (rank < last) [place, below] = [-1, 0];
+    last = rank;
+    while (below <= rank && place < places) below += ++place < places ? countAt(place) : 0;
+    return place;
+  });
+}
+
 /** Several quantiles at once, in the order asked for: those that `sketchQuantiles` gives of the same sketch. */
 export function sumQuantiles(sum: SketchSum, ps: readonly number[]): number[] {
   const { positive, negative, zeros, count } = sum;
   if (count === 0) return ps.map(() => Number.NaN);
-  const values: number[] = [];
-  // Ranks that rise, as they mostly do, are found in one pass.
-  let [place, below, last] = [-1, 0, Number.POSITIVE_INFINITY];
   const negatives = negative.high - negative.low;
   const places = negatives + 1 + positive.high - positive.low;
-  for (const p of ps) {
-    const rank = count * p;
-    if (rank < last) [place, below] = [-1, 0];
-    last = rank;
-    while (below <= rank && ++place < places) {
-      if (place < negatives) below += negative.counts[negative.high - 1 - place]!;
-      else if (place === negatives) below += zeros;
-      else below += positive.counts[positive.low + place - negatives - 1]!;
-    }
+  const countAt = (place: number) =>
+    place < negatives
+      ? negative.counts[negative.high - 1 - place]!
+      : place === negatives
+        ? zeros
+        : positive.counts[positive.low + place - negatives - 1]!;
+  return findRanks(ps, count, places, countAt).map((place) => {
     // Ranks at or above the last one are the largest value.
-    if (place >= places) values.push(largest(sum));
-    else if (place < negatives) values.push(-bucketValue(negative.firstIndex + negative.high - 1 - place));
-    else if (place === negatives) values.push(0);
-    else values.push(bucketValue(positive.firstIndex + positive.low + place - negatives - 1));
-  }
-  return values;
+    if (place >= places) return largest(sum);
+    if (place < negatives) return -bucketValue(negative.firstIndex + negative.high - 1 - place);
+    return place === negatives ? 0 : bucketValue(positive.firstIndex + positive.low + place - negatives - 1);
+  });
 }
 
 /** Value of the last bucket that holds something. */

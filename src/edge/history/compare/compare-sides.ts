@@ -2,7 +2,8 @@ import type { CompareQuery, ComparisonReply, ResolvedSide } from "../../../proto
 import { SeriesKey } from "../../../protocol/history/series.ts";
 import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import type { ProjectEnv } from "../../config.ts";
-import { endTurn, toInstantOrNull } from "../../clock.ts";
+import { toInstantOrNull } from "../../clock.ts";
+import { endTurn } from "../../turns.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
 import { adjustVerdicts, compareSeries, shareRuns } from "./compare-series.ts";
 import { type Observed, observeSeries } from "./observe-series.ts";

@@ -1,4 +1,5 @@
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import { endTurn } from "../../turns.ts";
 import { chunkRows } from "../database.ts";
 import { parsePack } from "./rollup-pack.ts";
 
@@ -106,6 +107,7 @@ async function readPages(
       return rows.length < pageRows ? [] : [{ piece, rest: restBehind(rest, rows.at(-1), piece) }];
     });
     if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
+    if (open.length > 0) await endTurn();
   }
   buckets.sort((a, b) => a.seriesNo - b.seriesNo || a.atMs - b.atMs);
   return { ok: true, buckets, rowsRead };
