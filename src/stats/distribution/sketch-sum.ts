@@ -134,12 +134,7 @@ export function textQuantiles(text: string, ps: readonly number[]): number[] {
  * Place of each share's rank among counts in order of value, in the order asked for; at or above the last rank, the
  * number of places. Ranks that rise, as they mostly do, take one pass.
  */
-function findRanks(
-  ps: readonly number[],
-  total: number,
-  places: number,
-  countAt: (place: number) => number,
-): number[] {
+function findRanks(ps: readonly number[], total: number, places: number, countAt: (place: number) => number): number[] {
   let [place, below, last] = [-1, 0, Number.NEGATIVE_INFINITY];
   return ps.map((p) => {
     const rank = total * p;

@@ -71,12 +71,14 @@ async function rollStep(binding: D1Database): Promise<number | null> {
   }
   const closed = places.map(({ aggregate, ...place }) => ({ ...place, ...closeAggregate(aggregate) }));
   const parts = Map.groupBy(closed, (place) => placeText(widen(place) ?? place));
-  const rollups = closed.filter((_, index) => isRow(places[index]!)).map((place): Rollup => {
-    const text = placeText(place);
-    const isPacked = place.stepMs > MINUTE_MS && hasPack(place);
-    const own = (parts.get(text) ?? []).filter(({ stepMs }) => stepMs < place.stepMs);
-    return { ...place, parts: isPacked ? replaceInPack(packs.get(text) ?? "", own.map(toPart)) : null };
-  });
+  const rollups = closed
+    .filter((_, index) => isRow(places[index]!))
+    .map((place): Rollup => {
+      const text = placeText(place);
+      const isPacked = place.stepMs > MINUTE_MS && hasPack(place);
+      const own = (parts.get(text) ?? []).filter(({ stepMs }) => stepMs < place.stepMs);
+      return { ...place, parts: isPacked ? replaceInPack(packs.get(text) ?? "", own.map(toPart)) : null };
+    });
   const outcome = await saveRollups(binding, state, last.seq, rollups, tally(points));
   return outcome === "saved" ? points.length : null;
 }

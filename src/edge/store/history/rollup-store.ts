@@ -321,5 +321,10 @@ export async function savePacks(
      where series_no = packed.no and step_ms = packed.step and at_ms = packed.at`,
   );
   const rows = packs.map(({ seriesNo, stepMs, atMs, parts }) => [seriesNo, stepMs, atMs, parts]);
-  return saveStep(binding, state, state.rolledSeq, chunkRows(rows).map((json) => update.bind(json)));
+  return saveStep(
+    binding,
+    state,
+    state.rolledSeq,
+    chunkRows(rows).map((json) => update.bind(json)),
+  );
 }

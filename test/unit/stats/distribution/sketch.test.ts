@@ -153,7 +153,8 @@ describe("a sketch", () => {
     }
     const text = encodeSketch(sketch);
     expect(decodeSketch(` ${text.slice(0, 7)}\n${text.slice(7)}`)).toEqual(sketch);
-    for (const wrong of ["é", "-", "="]) expect(() => decodeSketch(text.slice(0, 8) + wrong + text.slice(9))).toThrow(RangeError);
+    for (const wrong of ["é", "-", "="])
+      expect(() => decodeSketch(text.slice(0, 8) + wrong + text.slice(9))).toThrow(RangeError);
   });
 
   it("takes finite values only, and knows nothing when it is empty", () => {
