@@ -4,8 +4,8 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { TABLE_MEDIA_TYPES, type TableFormat } from "../../protocol/wire/table-format.ts";
 import { getArtifactRange } from "../store/artifact-store.ts";
-import { endTurn } from "../turns.ts";
 import type { AppEnv } from "./bind.ts";
+import { writeJson } from "./write-json.ts";
 import { type Table, writeTable } from "./write-table.ts";
 
 /** An answer, and its cost in the database. */
@@ -36,64 +36,11 @@ export async function answerOnce<Body extends object>(
   const { body, rowsRead } = await compute();
   const timed = rowsRead === undefined ? headers : { ...headers, "server-timing": `rows;desc="${rowsRead}"` };
   if (toTable === undefined || format === "json") {
-    return new Response(await toJson(body), { headers: { ...timed, "content-type": TABLE_MEDIA_TYPES.json } });
+    return new Response(await writeJson(body), { headers: { ...timed, "content-type": TABLE_MEDIA_TYPES.json } });
   }
   return new Response(writeTable(toTable(body), format), {
     headers: { ...timed, ...moreOf(c, body), "content-type": TABLE_MEDIA_TYPES[format] },
   });
-}
-
-/** Objects of a list that are written at once: some hundred microseconds. */
-const PORTION_OBJECTS = 256;
-/** Characters that are written before yielding: some two milliseconds. */
-const TURN_LENGTH = 400_000;
-
-/** JSON of an answer, in portions: a year of many series at once would hold up other requests for many milliseconds. */
-async function toJson(body: object): Promise<string> {
-  let [text, turnLength] = ["", TURN_LENGTH];
-  for (const portion of portionsOf(body)) {
-    text += portion;
-    if (text.length < turnLength) continue;
-    turnLength += TURN_LENGTH;
-    await endTurn();
-  }
-  return text;
-}
-
-/** Parts of a value's JSON: what holds lists of objects is divided, everything else is whole. */
-function* portionsOf(value: unknown): Generator<string> {
-  if (isListOfObjects(value)) {
-    let mark = "[";
-    for (let first = 0; first < value.length; first += PORTION_OBJECTS) {
-      const items = value.slice(first, first + PORTION_OBJECTS);
-      if (items.some(holdsLists)) {
-        for (const item of items) {
-          yield mark;
-          yield* portionsOf(item);
-          mark = ",";
-        }
-      } else yield mark + JSON.stringify(items).slice(1, -1);
-      mark = ",";
-    }
-    yield "]";
-  } else if (holdsLists(value)) {
-    let mark = "{";
-    for (const [name, field] of Object.entries(value)) {
-      if (field === undefined) continue;
-      yield `${mark}${JSON.stringify(name)}:`;
-      yield* portionsOf(field);
-      mark = ",";
-    }
-    yield "}";
-  } else yield JSON.stringify(value);
-}
-
-function holdsLists(value: unknown): value is object {
-  return typeof value === "object" && value !== null && Object.values(value).some(isListOfObjects);
-}
-
-function isListOfObjects(value: unknown): value is readonly object[] {
-  return Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
 }
 
 /** Headers for facts that flat rows cannot hold: the next page's address, and a truncation. */

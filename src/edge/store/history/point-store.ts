@@ -43,13 +43,13 @@ export async function appendMeasurements(
      select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
      from json_each(?1) join series on series.id = value->>0 where true on conflict do nothing`,
   );
-  const points = measurements.map(({ atMs, sourceId, runId, revision = null, aggregate: a }, index) => {
+  const rowsOfPoints = measurements.map(({ atMs, sourceId, runId, revision = null, aggregate: a }, index) => {
     return [series[index]?.[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
   });
   const nowMs = Date.now();
   await binding.batch([
     ...chunkRows([...new Set(series)]).map((json) => insertSeries.bind(json, nowMs)),
-    ...chunkRows(points).map((json) => insertPoints.bind(json)),
+    ...chunkRows(rowsOfPoints).map((json) => insertPoints.bind(json)),
     ...further,
   ]);
 }
