@@ -45,13 +45,17 @@ function* portionsOf(value: unknown): Generator<string> {
       mark = ",";
     }
     yield "}";
-  } else yield JSON.stringify(value);
+  } else yield JSON.stringify(value) ?? "null";
 }
 
 function holdsLists(value: unknown): value is object {
-  return typeof value === "object" && value !== null && Object.values(value).some(isListOfObjects);
+  return isObject(value) && Object.values(value).some(isListOfObjects);
 }
 
-function isListOfObjects(value: unknown): value is readonly object[] {
-  return Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
+function isListOfObjects(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && isObject(value[0]);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
