@@ -17,8 +17,9 @@ export function widerThan(stepMs: RollupStepMs): RollupStepMs | undefined {
   return ROLLUP_STEPS_MS[ROLLUP_STEPS_MS.indexOf(stepMs) - 1];
 }
 
-/** Most rows of one statement: a longer one would block every other reader. */
-const PAGE_ROWS = 64;
+/** Most packs, or else rollups, of one statement: a longer one would block every other reader. */
+const PAGE_PACKS = 64;
+const PAGE_ROWS = 1_000;
 /** Attempts to read a span while points are rolled up; the next one is a single transaction. */
 const TRIES = 3;
 
@@ -70,7 +71,7 @@ interface Question {
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const read = await readPages(binding, question, PAGE_ROWS);
+    const read = await readPages(binding, question, null);
     if (read !== null) return read;
   }
   // One page is one transaction.
@@ -81,17 +82,21 @@ export async function readSpan(binding: D1Database, question: Question): Promise
 async function readPages(
   binding: D1Database,
   { numbers, pieces, maxRows }: Question,
-  pageRows: number,
+  wholeRows: number | null,
 ): Promise<SpanRead | null> {
   const whole = { fromMs: pieces.at(0)?.span.fromMs ?? 0, toMs: pieces.at(-1)?.span.toMs ?? 0 };
   let version: number | null = null;
   let rowsRead = 0;
   const buckets: Bucket[] = [];
-  let open = pieces.map((piece) => ({ piece, rest: numbers.map((no): Rest => [no, piece.span.fromMs]) }));
+  let open = pieces.map((piece) => ({
+    piece,
+    rest: numbers.map((no): Rest => [no, piece.span.fromMs]),
+    limit: wholeRows ?? (widerThan(piece.stepMs) === undefined ? PAGE_ROWS : PAGE_PACKS),
+  }));
   while (open.length > 0) {
     const [state, ...pages]: D1Result[] = await binding.batch([
       binding.prepare("select roll_version as version from history_state"),
-      ...open.map(({ piece, rest }) => partsOf(binding, piece, rest, pageRows)),
+      ...open.map(({ piece, rest, limit }) => partsOf(binding, piece, rest, limit)),
       ...(version === null ? [tailOf(binding, numbers, whole)] : []),
     ]);
     const current: number = ((state?.results ?? []) as RollState[])[0]?.version ?? 0;
@@ -100,11 +105,14 @@ async function readPages(
     const tail = pages[open.length];
     for (const bucket of (tail?.results ?? []) as Bucket[]) buckets.push(bucket);
     rowsRead += tail?.meta.rows_read ?? 0;
-    open = open.flatMap(({ piece, rest }, index) => {
+    open = open.flatMap(({ piece, rest, limit }, index) => {
       const rows = (pages[index]?.results ?? []) as PartRow[];
       rowsRead += pages[index]?.meta.rows_read ?? 0;
       for (const row of rows) unpack(row, piece, buckets);
-      return rows.length < pageRows ? [] : [{ piece, rest: restBehind(rest, rows.at(-1), piece) }];
+      if (rows.length < limit) return [];
+      // Rollups from before packs follow each other.
+      const next = wholeRows ?? (rows.at(-1)?.parts === null ? PAGE_ROWS : PAGE_PACKS);
+      return [{ piece, rest: restBehind(rest, rows.at(-1), piece), limit: next }];
     });
     if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
     if (open.length > 0) await endTurn();
