@@ -72,7 +72,7 @@ function fill(database: DatabaseSync): void {
     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${POINTS})
     select 1 + i % 50, i, 'source-' || i, iif(i % 3 = 0, null, 'run_' || i), 1,
       abs(random()) / 9e18, 1e300 / i, -1.0 / i, hex(randomblob(100)) from n;
-    insert into rollups select series_no, 60000, at_ms, run_id, count, min, max, sum, sketch from points where seq % 2 = 0;
+    insert into rollups select series_no, 60000, at_ms, run_id, count, min, max, sum, sketch, null from points where seq % 2 = 0;
     delete from points where seq > ${POINTS - 10};
     update history_state set rolled_seq = ${POINTS - 100}, roll_version = 7, pruned_seq = 3, detected_seq = 11;
     insert into alerts (id, state, direction, after_ms, at_ms, created_at_ms, updated_at_ms) values ('alr_1', 'open', 'regression', 1, 2, 3, 4);

@@ -10,11 +10,12 @@ import { pruneUploads } from "../store/models/upload-store.ts";
 import { pruneDeliveries } from "../store/history/delivery-store.ts";
 import { isTransferring } from "../store/transfer-store.ts";
 import { detectLanded } from "./detect/detect-landed.ts";
-import { rollUp } from "./rollup/roll-up.ts";
+import { packRollups, rollUp } from "./rollup/roll-up.ts";
 import { deliverDue } from "./webhooks/deliveries.ts";
 
 /** Most steps of one kind in a minute; the rest waits for the next. */
 const ROLL_STEPS = 100;
+const PACK_STEPS = 40;
 const PRUNE_STEPS = 20;
 const DETECT_STEPS = 15;
 
@@ -24,6 +25,9 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
   if (await isTransferring(env.DB, nowMs)) return;
   const { retention } = configOf(env);
   await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
+  await attempt("pack", async () => {
+    for (let step = 0; step < PACK_STEPS; step++) if (!(await packRollups(env.DB))) break;
+  });
   await attempt("fill-fingerprints", () => fillFingerprints(openDatabase(env.DB)));
   await attempt("detect", () => detectLanded(env, nowMs, DETECT_STEPS));
   await attempt("prune", async () => {

@@ -5,6 +5,7 @@ import { VERSION } from "../../protocol/wire/release.ts";
 import { TABLE_MEDIA_TYPES, type TableFormat } from "../../protocol/wire/table-format.ts";
 import { getArtifactRange } from "../store/artifact-store.ts";
 import type { AppEnv } from "./bind.ts";
+import { writeJson } from "./write-json.ts";
 import { type Table, writeTable } from "./write-table.ts";
 
 /** An answer, and its cost in the database. */
@@ -34,7 +35,9 @@ export async function answerOnce<Body extends object>(
   if (hasTag(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const { body, rowsRead } = await compute();
   const timed = rowsRead === undefined ? headers : { ...headers, "server-timing": `rows;desc="${rowsRead}"` };
-  if (toTable === undefined || format === "json") return Response.json(body, { headers: timed });
+  if (toTable === undefined || format === "json") {
+    return new Response(await writeJson(body), { headers: { ...timed, "content-type": TABLE_MEDIA_TYPES.json } });
+  }
   return new Response(writeTable(toTable(body), format), {
     headers: { ...timed, ...moreOf(c, body), "content-type": TABLE_MEDIA_TYPES[format] },
   });

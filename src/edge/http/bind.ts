@@ -11,6 +11,7 @@ import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
+import { beginUrgent } from "../turns.ts";
 import { isOip } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 
@@ -61,7 +62,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
   handler: Handler<Params, Query, Headers, Body, Reply>,
 ): void {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
-  app.on(endpoint.method.toUpperCase(), path, async (c) => {
+  const answer = async (c: Context<AppEnv>): Promise<Response> => {
     c.set("route", endpoint.path);
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const principal = await authorise(c.env, callerOf(c.req.raw), endpoint, waitUntil);
@@ -93,6 +94,15 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
+  };
+  const isUrgent = endpoint.access === "infer";
+  app.on(endpoint.method.toUpperCase(), path, async (c) => {
+    const end = isUrgent ? beginUrgent() : undefined;
+    try {
+      return await answer(c);
+    } finally {
+      end?.();
+    }
   });
 }
 

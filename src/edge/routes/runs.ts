@@ -21,13 +21,24 @@ export function bindReports(app: Hono<AppEnv>): void {
     const { run, series, created } = stored;
     if (created) {
       c.executionCtx.waitUntil(searchLanded(env, nowMs));
-      // Open dashboards show it at once; the others at their next reading.
-      const announced = Promise.resolve(jobQueue(env).announce({ type: "history", id: null }, env.project));
-      c.executionCtx.waitUntil(announced.catch(() => undefined));
+      c.executionCtx.waitUntil(announceSoon(env, nowMs));
     }
     const reply: ReportReply = { run, points: run.points, series };
     return Response.json(reply, { status: created ? 201 : 200, headers: { location: `/v1/runs/${run.id}` } });
   });
+}
+
+/** Delay of an announcement; reports that come meanwhile share it. */
+const ANNOUNCE_MS = 100;
+/** Times of the next announcements of this isolate, by project. */
+const announcedAtMs = new Map<string, number>();
+
+/** Open dashboards show new points soon; the others at their next reading. */
+async function announceSoon(env: ProjectEnv, nowMs: number): Promise<void> {
+  if ((announcedAtMs.get(env.project) ?? 0) > nowMs) return;
+  announcedAtMs.set(env.project, nowMs + ANNOUNCE_MS);
+  await new Promise((resolve) => setTimeout(resolve, ANNOUNCE_MS));
+  await Promise.resolve(jobQueue(env).announce({ type: "history", id: null }, env.project)).catch(() => undefined);
 }
 
 export function bindRuns(app: Hono<AppEnv>): void {

@@ -581,8 +581,9 @@ export const points = sqliteTable(
 );
 
 /**
- * All points up to `historyState.rolledSeq`, merged by minute, hour, day and four weeks. Stored WITHOUT ROWID, in the
- * order of its key (see the migration), so that a time span is contiguous.
+ * All points up to `historyState.rolledSeq`, merged by hour, day and four weeks, each with the next finer rollups as
+ * its parts; minutes are parts alone. Stored WITHOUT ROWID, in the order of its key (see the migration), so that a time
+ * span is contiguous.
  */
 export const rollups = sqliteTable(
   "rollups",
@@ -599,8 +600,16 @@ export const rollups = sqliteTable(
     max: real().notNull(),
     sum: real().notNull(),
     sketch: text().notNull(),
+    /** The next finer rollups within it as one text (`rollup-pack.ts`); null if older than this column. */
+    parts: text(),
   },
-  (table) => [primaryKey({ columns: [table.seriesNo, table.stepMs, table.atMs] })],
+  (table) => [
+    primaryKey({ columns: [table.seriesNo, table.stepMs, table.atMs] }),
+    // Those of days and four weeks still to be packed: none after an upgrade's first minutes.
+    index("rollups_unpacked")
+      .on(table.stepMs)
+      .where(sql`parts is null and step_ms > 3600000`),
+  ],
 );
 
 /** Progress of the work on new points: one row, with id 1. */

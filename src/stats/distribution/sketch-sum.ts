@@ -90,7 +90,7 @@ export function toSketch({ positive, negative, zeros, count }: SketchSum): Sketc
 }
 
 /** Buckets that hold something, by rising index. */
-export function bucketsOf({ counts, firstIndex, low, high }: Row): [index: number, count: number][] {
+function bucketsOf({ counts, firstIndex, low, high }: Row): [index: number, count: number][] {
   const buckets: [number, number][] = [];
   for (let place = low; place < high; place++) {
     const count = counts[place] ?? 0;
@@ -99,33 +99,70 @@ export function bucketsOf({ counts, firstIndex, low, high }: Row): [index: numbe
   return buckets;
 }
 
+/** Buckets of the text that is read now, positive ones first: reading is never interrupted. */
+let indices = new Float64Array(FIRST_BUCKETS);
+let counts = new Float64Array(FIRST_BUCKETS);
+
+/** Quantiles of one text: those that a sum of it alone gives, without its room to clear and search. */
+export function textQuantiles(text: string, ps: readonly number[]): number[] {
+  // A bucket takes two bytes at least.
+  if (indices.length < text.length) [indices, counts] = [new Float64Array(text.length), new Float64Array(text.length)];
+  let [buckets, positives, total] = [0, 0, 0];
+  const zeros = scanSketch(text, (isPositive, index, count) => {
+    indices[buckets] = index;
+    counts[buckets++] = count;
+    if (isPositive) positives++;
+    total += count;
+  });
+  total += zeros;
+  if (total === 0) return ps.map(() => Number.NaN);
+  const negatives = buckets - positives;
+  // By value: the largest magnitudes below zero first.
+  const countAt = (place: number) =>
+    place < negatives ? counts[buckets - 1 - place]! : place === negatives ? zeros : counts[place - negatives - 1]!;
+  const valueAt = (place: number) =>
+    place < negatives
+      ? -bucketValue(indices[buckets - 1 - place]!)
+      : place === negatives
+        ? 0
+        : bucketValue(indices[place - negatives - 1]!);
+  const largestAt = positives > 0 ? buckets : zeros > 0 ? negatives : negatives - 1;
+  return findRanks(ps, total, buckets + 1, countAt).map((place) => valueAt(Math.min(place, largestAt)));
+}
+
+/**
+ * Place of each share's rank among counts in order of value, in the order asked for; at or above the last rank, the
+ * number of places. Ranks that rise, as they mostly do, take one pass.
+ */
+function findRanks(ps: readonly number[], total: number, places: number, countAt: (place: number) => number): number[] {
+  let [place, below, last] = [-1, 0, Number.NEGATIVE_INFINITY];
+  return ps.map((p) => {
+    const rank = total * p;
+    if (rank < last) [place, below] = [-1, 0];
+    last = rank;
+    while (below <= rank && place < places) below += ++place < places ? countAt(place) : 0;
+    return place;
+  });
+}
+
 /** Several quantiles at once, in the order asked for: those that `sketchQuantiles` gives of the same sketch. */
 export function sumQuantiles(sum: SketchSum, ps: readonly number[]): number[] {
   const { positive, negative, zeros, count } = sum;
-  const values = ps.map(() => Number.NaN);
-  if (count === 0) return values;
-  const rising = ps.map((p, at) => ({ rank: count * p, at })).toSorted((a, b) => a.rank - b.rank);
-  let next = 0;
-  /** Gives a value to all wanted ranks below `below`, and returns the first wanted rank above. */
-  const give = (value: number, below: number): number => {
-    for (; next < rising.length && rising[next]!.rank < below; next++) values[rising[next]!.at] = value;
-    return rising[next]?.rank ?? Number.POSITIVE_INFINITY;
-  };
-  let wanted = rising[0]?.rank ?? Number.POSITIVE_INFINITY;
-  let below = 0;
-  for (let place = negative.high - 1; place >= negative.low; place--) {
-    below += negative.counts[place] ?? 0;
-    if (wanted < below) wanted = give(-bucketValue(negative.firstIndex + place), below);
-  }
-  below += zeros;
-  if (wanted < below) wanted = give(0, below);
-  for (let place = positive.low; place < positive.high; place++) {
-    below += positive.counts[place] ?? 0;
-    if (wanted < below) wanted = give(bucketValue(positive.firstIndex + place), below);
-  }
-  // The remaining ranks lie at or above the last one: the largest value.
-  give(largest(sum), Number.POSITIVE_INFINITY);
-  return values;
+  if (count === 0) return ps.map(() => Number.NaN);
+  const negatives = negative.high - negative.low;
+  const places = negatives + 1 + positive.high - positive.low;
+  const countAt = (place: number) =>
+    place < negatives
+      ? negative.counts[negative.high - 1 - place]!
+      : place === negatives
+        ? zeros
+        : positive.counts[positive.low + place - negatives - 1]!;
+  return findRanks(ps, count, places, countAt).map((place) => {
+    // Ranks at or above the last one are the largest value.
+    if (place >= places) return largest(sum);
+    if (place < negatives) return -bucketValue(negative.firstIndex + negative.high - 1 - place);
+    return place === negatives ? 0 : bucketValue(positive.firstIndex + positive.low + place - negatives - 1);
+  });
 }
 
 /** Value of the last bucket that holds something. */

@@ -7,6 +7,7 @@
 /** α: relative error of any quantile. */
 export const RELATIVE_ERROR = 0.005;
 const LOG_GAMMA = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
+const GAMMA = Math.exp(LOG_GAMMA);
 /** Magnitudes below this count as zero; in milliseconds it is a femtosecond. */
 const SMALLEST = 1e-12;
 
@@ -106,9 +107,8 @@ export function bucketBound(index: number): number {
  * number is, the largest number.
  */
 export function bucketValue(index: number): number {
-  const gamma = Math.exp(LOG_GAMMA);
-  const middle = (2 * Math.exp(index * LOG_GAMMA)) / (1 + gamma);
-  return Number.isFinite(middle) ? middle : Math.min(Number.MAX_VALUE, Math.exp(index * LOG_GAMMA) * (2 / (1 + gamma)));
+  const middle = (2 * Math.exp(index * LOG_GAMMA)) / (1 + GAMMA);
+  return Number.isFinite(middle) ? middle : Math.min(Number.MAX_VALUE, Math.exp(index * LOG_GAMMA) * (2 / (1 + GAMMA)));
 }
 
 function sortedBuckets(buckets: Map<number, number>, direction: 1 | -1): [number, number][] {
@@ -156,7 +156,7 @@ export function scanSketch(
   text: string,
   onBucket: (isPositive: boolean, index: number, count: number) => void,
 ): number {
-  const reader = { bytes: decodeBase64(text), offset: 0 };
+  const reader = { end: readBase64(text), bytes, offset: 0 };
   if (readVarint(reader) !== FORMAT) throw new RangeError("not a sketch of a known format");
   const zeros = readVarint(reader);
   for (const isPositive of [true, false]) {
@@ -173,7 +173,7 @@ export function scanSketch(
       onBucket(isPositive, index, count);
     }
   }
-  if (reader.offset !== reader.bytes.length) throw new RangeError("bytes stand behind the sketch");
+  if (reader.offset !== reader.end) throw new RangeError("bytes stand behind the sketch");
   return zeros;
 }
 
@@ -186,21 +186,77 @@ function writeVarint(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-function readVarint(reader: { readonly bytes: string; offset: number }): number {
+/** Bytes of the sketch that is read now: reading is never interrupted. */
+let bytes = new Uint8Array(4_096);
+
+interface ByteReader {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  offset: number;
+}
+
+function readVarint(reader: ByteReader): number {
   // Most are short, and this is where reading a sketch spends its time.
-  const first = reader.bytes.charCodeAt(reader.offset);
+  const first = reader.offset < reader.end ? reader.bytes[reader.offset]! : 0x80;
   if (first < 0x80) {
     reader.offset++;
     return first;
   }
   let value = 0;
   for (let scale = 1; scale <= 2 ** 49; scale *= 0x80) {
-    if (reader.offset >= reader.bytes.length) throw new RangeError("the sketch ends too early");
-    const byte = reader.bytes.charCodeAt(reader.offset++);
+    if (reader.offset >= reader.end) throw new RangeError("the sketch ends too early");
+    const byte = reader.bytes[reader.offset++]!;
     value += (byte & 0x7f) * scale;
     if (byte < 0x80) return value;
   }
   throw new RangeError("a number in the sketch is too long");
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/** Value of each digit by its character code; 64 for other characters. */
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = DIGITS.indexOf(String.fromCharCode(code));
+  return value < 0 ? 64 : value;
+});
+
+/**
+ * Reads base64 into `bytes`, and returns how many: for texts of some hundred characters several times quicker than
+ * `atob`, which reads whatever is not in whole groups of digits.
+ */
+function readBase64(text: string): number {
+  if (bytes.length < text.length) bytes = new Uint8Array(2 * text.length);
+  const target = bytes;
+  const padding = text.endsWith("=") ? (text.endsWith("==") ? 2 : 1) : 0;
+  const whole = text.length - (padding > 0 ? 4 : 0);
+  let end = 0;
+  for (let at = 0; at < whole; at += 4) {
+    const a = valueOf(text, at);
+    const b = valueOf(text, at + 1);
+    const c = valueOf(text, at + 2);
+    const d = valueOf(text, at + 3);
+    if ((a | b | c | d) >= 64) return readByAtob(text);
+    target[end] = (a << 2) | (b >> 4);
+    target[end + 1] = (b << 4) | (c >> 2);
+    target[end + 2] = (c << 6) | d;
+    end += 3;
+  }
+  if (padding === 0) return end;
+  const [a, b, c] = [valueOf(text, whole), valueOf(text, whole + 1), padding === 1 ? valueOf(text, whole + 2) : 0];
+  if ((a | b | c) >= 64) return readByAtob(text);
+  target[end++] = (a << 2) | (b >> 4);
+  if (padding === 1) target[end++] = (b << 4) | (c >> 2);
+  return end;
+}
+
+function valueOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < 128 ? VALUES[code]! : 64;
+}
+
+function readByAtob(text: string): number {
+  const read = decodeBase64(text);
+  for (let i = 0; i < read.length; i++) bytes[i] = read.charCodeAt(i);
+  return read.length;
 }
 
 function decodeBase64(text: string): string {

@@ -3,10 +3,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mergePoints } from "../../../src/edge/history/query/merge-parts.ts";
 import { readHistory } from "../../../src/edge/history/rollup/read-history.ts";
-import { rollUp } from "../../../src/edge/history/rollup/roll-up.ts";
+import { packRollups, rollUp } from "../../../src/edge/history/rollup/roll-up.ts";
 import { tendHistory } from "../../../src/edge/history/tend-history.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { appendMeasurements, type Measurement } from "../../../src/edge/store/history/point-store.ts";
+import { parsePack } from "../../../src/edge/store/history/rollup-pack.ts";
 import { readUnrolled, saveRollups } from "../../../src/edge/store/history/rollup-store.ts";
 import { findStoredSeries, readSelection, seriesIdOf } from "../../../src/edge/store/history/series-store.ts";
 import { summarise } from "../../../src/stats/distribution/distribution.ts";
@@ -17,6 +18,7 @@ const DAY_MS = 86_400_000;
 const START_MS = Date.parse("2026-03-01T00:00:00.000Z");
 const WHOLE = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 const FORM = { percentiles: [50, 95, 99], sketches: true };
+const UNPACKED = "parts is null and step_ms > 3600000";
 let samplesSeen = 0;
 
 function measured(subject: string, atMs: number, values: number[], runId: string | null = null): Measurement {
@@ -54,6 +56,22 @@ async function read(no: number, stepMs: number | null) {
   return points.map((point) => ({ ...point, mean: Number(point.mean.toPrecision(12)) }));
 }
 
+/** Stores all rollups as before packs: minutes are rows, and nothing has parts. */
+async function forgetPacks(): Promise<void> {
+  const { results } = await env.DB.prepare(
+    "select series_no as no, at_ms as atMs, parts from rollups where step_ms = 3600000 and parts <> ''",
+  ).all<{ no: number; atMs: number; parts: string }>();
+  const minutes = results.flatMap(({ no, atMs, parts }) => parsePack(parts, no, atMs, 60_000));
+  const insert = env.DB.prepare(
+    `insert into rollups (series_no, step_ms, at_ms, run_id, count, min, max, sum, sketch)
+     values (?1, 60000, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+  );
+  await env.DB.batch([
+    ...minutes.map((m) => insert.bind(m.seriesNo, m.atMs, m.runId, m.count, m.min, m.max, m.sum, m.sketch)),
+    env.DB.prepare("update rollups set parts = null"),
+  ]);
+}
+
 async function countOf(table: "points" | "rollups", where: string): Promise<number> {
   const found = await env.DB.prepare(`select count(*) as n from ${table} where ${where}`).first<{ n: number }>();
   return found?.n ?? -1;
@@ -65,20 +83,24 @@ const point = fc.record({
   values: fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 5 }),
   runId: fc.constantFrom(null, "run_a", "run_b"),
 });
+/** What follows a batch; `aged`: all rollups become as they were stored before packs. */
+const roll = fc.constantFrom("none", "rolled", "aged", "upgraded");
 const batches = fc.array(fc.array(point, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 });
 
 describe("rolling up", () => {
   it("loses nothing: whenever it happened, every step gives what all points together give", async () => {
     let round = 0;
     await fc.assert(
-      fc.asyncProperty(batches, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), async (parts, rolls) => {
+      fc.asyncProperty(batches, fc.array(roll, { minLength: 5, maxLength: 5 }), async (parts, rolls) => {
         const [rolled, plain] = [`rolled-${round}`, `plain-${round++}`];
         for (const [index, part] of parts.entries()) {
           await appendMeasurements(
             env.DB,
             part.map(({ atMs, values, runId }) => measured(rolled, atMs, values, runId)),
           );
-          if (rolls[index]) await rollUp(env.DB, 10);
+          if (rolls[index] !== "none") await rollUp(env.DB, 10);
+          if (rolls[index] === "aged") await forgetPacks();
+          if (rolls[index] === "upgraded") while (await packRollups(env.DB));
         }
         // These stay as they came, and are merged by the step when they are read.
         await appendMeasurements(
@@ -108,7 +130,25 @@ describe("rolling up", () => {
       [2, 3],
       [1, 9],
     ]);
-    expect(await countOf("rollups", `series_no = ${no} and step_ms = 60000`)).toBe(2);
+    expect((await read(no, 60_000)).map(({ count }) => count)).toEqual([2, 1]);
+  });
+
+  it("packs the rollups of days and four weeks that were stored before packs", async () => {
+    const days = 40;
+    await appendMeasurements(
+      env.DB,
+      Array.from({ length: days }, (_, i) => measured("old", START_MS + i * DAY_MS, [i])),
+    );
+    while (!(await rollUp(env.DB, 10)).isDone);
+    await forgetPacks();
+    const no = await numberOf("old");
+    const [before, unpacked] = [await read(no, DAY_MS), await countOf("rollups", UNPACKED)];
+    expect(unpacked).toBeGreaterThanOrEqual(days);
+    while (await packRollups(env.DB));
+    expect(await countOf("rollups", UNPACKED)).toBe(0);
+    expect(await read(no, DAY_MS)).toEqual(before);
+    const { rowsRead } = await readHistory(env.DB, [no], { fromMs: START_MS, toMs: START_MS + days * DAY_MS }, DAY_MS);
+    expect(rowsRead).toBeLessThan(days / 2);
   });
 
   it("names the run of a rollup only if all of it came from that one", async () => {
@@ -139,7 +179,8 @@ describe("rolling up", () => {
     const no = await numberOf("overtaken");
     const before = await read(no, DAY_MS);
     const seq = points.at(-1)?.seq ?? 0;
-    const stale = { seriesNo: no, stepMs: DAY_MS, atMs: START_MS, runId: null, ...measured("x", 0, [7]).aggregate };
+    const { aggregate } = measured("x", 0, [7]);
+    const stale = { seriesNo: no, stepMs: DAY_MS, atMs: START_MS, runId: null, parts: "", ...aggregate } as const;
     expect(await saveRollups(env.DB, state, seq, [stale], [[no, 1, 0]])).toBe("overtaken");
     expect(await read(no, DAY_MS)).toEqual(before);
     expect((await readUnrolled(env.DB, 10)).points).toEqual([]);
@@ -211,7 +252,8 @@ describe("tending the history", () => {
     for (let hour = 0; hour < 24; hour++) await tendHistory(env, hourMs + hour * 3_600_000);
     expect(await countOf("points", `series_no = ${no}`)).toBe(2);
     expect(await countOf("points", `series_no = ${no} and run_id is not null`)).toBe(1);
-    expect(await countOf("rollups", `series_no = ${no} and step_ms = 60000`)).toBe(1);
+    expect((await read(no, 60_000)).map(({ count }) => count)).toEqual([1]);
+    expect((await read(no, 3_600_000)).map(({ count }) => count)).toEqual([1]);
     expect(await countOf("rollups", `series_no = ${no} and step_ms = 3600000`)).toBe(1);
     expect((await read(no, DAY_MS)).map(({ count }) => count)).toEqual([2, 1]);
   });

@@ -6,6 +6,7 @@ import { probePlacement } from "../../../src/edge/inference/ask-placement.ts";
 import { fitRequest } from "../../../src/edge/inference/predict/fit-request.ts";
 import { PROBE_MS } from "../../../src/edge/inference/predict/device-watch.ts";
 import { placementWatch } from "../../../src/edge/inference/predict/placement-watch.ts";
+import { rollUp } from "../../../src/edge/history/rollup/roll-up.ts";
 import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { type LivePlacement, readLivePlacements } from "../../../src/edge/store/fleet/live-placement-store.ts";
@@ -336,6 +337,11 @@ describe("the history", () => {
     // However many points an hour has, it is one step.
     for (const { at: begin } of nine.steps) expect(Date.parse(begin) % 3_600_000).toBe(0);
     expect(nine.steps.length).toBeLessThanOrEqual(2);
+    const ofMinutes = async () => (await read("?model=predicted@1&step=1m")).find((one) => one.confidence === 0.9);
+    const unrolled = await ofMinutes();
+    expect(unrolled).toMatchObject({ requests: 2 });
+    while (!(await rollUp(mainEnv.DB, 10)).isDone);
+    expect(await ofMinutes()).toEqual(unrolled);
     const others = await read(`?placement=${nine.placementId}&confidence=0.99`);
     expect(others).toMatchObject([{ placementId: nine.placementId, confidence: 0.99 }]);
     // It missed one, and some attempts were refused by the runner; the best efforts are not judged.

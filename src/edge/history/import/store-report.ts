@@ -3,7 +3,7 @@ import type { ReportFormat, ReportRun, RunSamples } from "../../../protocol/hist
 import type { ReportInput } from "../../../protocol/history/report.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { openProject } from "../../store/database.ts";
-import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
+import { appendMeasurements, identifySeries, type Measurement } from "../../store/history/point-store.ts";
 import {
   findReport,
   insertReport,
@@ -14,7 +14,6 @@ import {
   toReportRun,
 } from "../../store/history/report-store.ts";
 import { hexOf } from "../../store/secret.ts";
-import { seriesIdOf } from "../../store/history/series-store.ts";
 import { measureReport } from "./measure-report.ts";
 
 export interface Submitted {
@@ -39,12 +38,13 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
   const db = openProject(env);
   const atMs = report.at === undefined ? nowMs : Date.parse(report.at);
   const measurements = measureReport(report, { project: env.project, runId: id, atMs });
-  const seriesIds = await Promise.all(measurements.map(async ({ key }) => (await seriesIdOf(key, env.project)).id));
+  const rows = await identifySeries(measurements);
+  const seriesIds = rows.map(([seriesId]) => seriesId);
   const series = [...new Set(seriesIds)];
-
-  const known = await findReport(db, id);
-  if (known !== null) return recognise(env, known, digest, series);
   const samples = samplesOf(measurements, report, seriesIds);
+  // Without samples, the transaction alone finds a run that exists: it fails.
+  const known = samples === null ? null : await findReport(db, id);
+  if (known !== null) return recognise(env, known, digest, series);
   const samplesBytes = samples === null ? null : await putSamples(env.ARTIFACTS, { runId: id, part: digest }, samples);
   const { label = null, revision = null } = report;
   const row = {
@@ -61,9 +61,9 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
     storedAtMs: nowMs,
   };
   try {
-    await appendMeasurements(env.DB, measurements, [insertReport(env.DB, row)]);
+    await appendMeasurements(env.DB, measurements, [insertReport(env.DB, row)], rows);
   } catch (error) {
-    // Nothing of it was stored: another report of the same name came first, or the database failed.
+    // Nothing of it was stored: a report of the same name was there first, or the database failed.
     const first = await findReport(db, id);
     if (first === null) throw error;
     return recognise(env, first, digest, series);

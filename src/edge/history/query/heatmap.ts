@@ -2,12 +2,11 @@ import type { Heatmap, HeatmapQuery } from "../../../protocol/history/history-qu
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { bucketBound } from "../../../stats/distribution/sketch.ts";
-import { bucketsOf } from "../../../stats/distribution/sketch-sum.ts";
 import { toInstant } from "../../clock.ts";
 import type { AskedSeries } from "./ask-series.ts";
 import { groupSeries, quantityOf } from "./group-series.ts";
 import { describeWindow, readParts } from "./history-window.ts";
-import { createMerger, parseStepMs } from "./merge-parts.ts";
+import { createMerger, parseStepMs, sketchOf } from "./merge-parts.ts";
 
 /** Usual steps of time axes; the shortest one with few enough columns is used. */
 const USUAL_STEPS = ["1m", "5m", "15m", "1h", "3h", "6h", "12h", "1d", "7d", "30d"] as const;
@@ -46,9 +45,10 @@ export async function drawHeatmap(
   const merge = createMerger();
   const columns: Column[] = [];
   for (const [atMs, members] of [...steps].toSorted(([a], [b]) => a - b)) {
-    const { sketch, min } = await merge(members);
-    const negative = bucketsOf(sketch.negative).reduce((sum, [, count]) => sum + count, 0);
-    columns.push({ atMs, buckets: bucketsOf(sketch.positive), low: negative + sketch.zeros, min });
+    const merged = await merge(members);
+    const { positive, negative, zeros } = sketchOf(merged);
+    const low = negative.values().reduce((sum, count) => sum + count, zeros);
+    columns.push({ atMs, buckets: [...positive], low, min: merged.min });
   }
   const body: Heatmap = {
     quantity: group === undefined ? null : quantityOf(group),

@@ -7,18 +7,15 @@ import {
   createSketchSum,
   type SketchSum,
   sumQuantiles,
+  textQuantiles,
   toSketch,
 } from "../../../stats/distribution/sketch-sum.ts";
-import { encodeSketch } from "../../../stats/distribution/sketch.ts";
+import { decodeSketch, encodeSketch, type Sketch } from "../../../stats/distribution/sketch.ts";
 import { toInstant } from "../../clock.ts";
+import { endTurn } from "../../turns.ts";
 
-/** Yields to other requests of this isolate. */
-export function endTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-/** Parts merged before yielding: about two milliseconds, since a yield takes one. */
-const TURN_PARTS = 512;
+/** Parts merged before yielding: some two milliseconds. */
+const TURN_PARTS = 1_024;
 
 /** Part of a series: a point, or a rollup. */
 export interface Part extends Aggregate {
@@ -26,13 +23,14 @@ export interface Part extends Aggregate {
   readonly runId: string | null;
 }
 
-/** Merged parts; the sketch is reused by the next merge. */
+/** Merged parts. */
 export interface MergedParts {
   readonly count: number;
   readonly min: number;
   readonly max: number;
   readonly sum: number;
-  readonly sketch: SketchSum;
+  /** Text of the only sketch, or the sum of several, which the next merge reuses. */
+  readonly sketch: string | SketchSum;
   /** Run of all parts; null where they have several or none. */
   readonly runId: string | null;
 }
@@ -42,15 +40,18 @@ type MergeParts = (parts: readonly Part[]) => Promise<MergedParts>;
 
 /** One for each request: its merges share a buffer, one after the other. */
 export function createMerger(): MergeParts {
-  const sketch = createSketchSum();
+  const summed = createSketchSum();
   let done = 0;
   return async (parts) => {
-    clearSketchSum(sketch);
     let [count, sum, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    const runId = parts[0]?.runId ?? null;
+    const [first, second] = parts;
+    const runId = first?.runId ?? null;
     let isOneRun = true;
+    // Most steps are one rollup, whose sketch needs no sum.
+    const sketch = first !== undefined && second === undefined ? first.sketch : summed;
+    if (sketch === summed) clearSketchSum(summed);
     for (const part of parts) {
-      addSketchText(sketch, part.sketch);
+      if (sketch === summed) addSketchText(summed, part.sketch);
       count += part.count;
       sum += part.sum;
       min = Math.min(min, part.min);
@@ -64,7 +65,13 @@ export function createMerger(): MergeParts {
 
 /** Quantiles of merged parts: from the sketch, but never outside the exact extremes. */
 export function quantilesOf({ sketch, min, max }: MergedParts, ps: readonly number[]): number[] {
-  return sumQuantiles(sketch, ps).map((value) => Math.min(max, Math.max(min, value)));
+  const values = typeof sketch === "string" ? textQuantiles(sketch, ps) : sumQuantiles(sketch, ps);
+  return values.map((value) => Math.min(max, Math.max(min, value)));
+}
+
+/** The sketch of merged parts. */
+export function sketchOf({ sketch }: MergedParts): Sketch {
+  return typeof sketch === "string" ? decodeSketch(sketch) : toSketch(sketch);
 }
 
 /** A 95 % confidence interval of the median of merged parts; null below six samples. */
@@ -116,14 +123,29 @@ export function toPoint(atMs: number, merged: MergedParts, { percentiles, sketch
     merged,
     percentiles.map((p) => p / 100),
   );
+  const named: Record<string, number> = {};
+  for (const [i, p] of percentiles.entries()) named[`p${p}`] = values[i] ?? Number.NaN;
   return {
-    at: toInstant(atMs),
+    at: instantOf(atMs),
     count: merged.count,
     min: merged.min,
     max: merged.max,
     mean: merged.sum / merged.count,
-    percentiles: Object.fromEntries(percentiles.map((p, i) => [`p${p}`, values[i] ?? Number.NaN])),
-    ...(sketches ? { sketch: encodeSketch(toSketch(merged.sketch)) } : {}),
+    percentiles: named,
+    ...(sketches ? { sketch: encodeSketch(sketchOf(merged)) } : {}),
     runId: merged.runId,
   };
+}
+
+const INSTANTS_KEPT = 10_000;
+/** Instants of steps: series of one question share them, and to write one takes longer than to merge a day. */
+const instants = new Map<number, string>();
+
+function instantOf(atMs: number): string {
+  const known = instants.get(atMs);
+  if (known !== undefined) return known;
+  if (instants.size >= INSTANTS_KEPT) instants.clear();
+  const instant = toInstant(atMs);
+  instants.set(atMs, instant);
+  return instant;
 }

@@ -5,17 +5,28 @@ import {
   openAggregate,
 } from "../../../stats/distribution/distribution.ts";
 import { decodeSketch } from "../../../stats/distribution/sketch.ts";
+import { type PackedPart, parsePack, replaceInPack } from "../../store/history/rollup-pack.ts";
 import {
+  type Bucket,
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
   readRollupsAt,
+  readUnpacked,
   readUnrolled,
   ROLLUP_STEPS_MS,
   type Rollup,
+  type RollupStepMs,
   type RollingPoint,
+  savePacks,
   saveRollups,
+  widerThan,
 } from "../../store/history/rollup-store.ts";
 
 /** Points of one step: some tens of milliseconds of work, after which it yields. */
 const STEP_POINTS = 1_000;
+/** Rollups of one step of packing. */
+const STEP_PACKS = 100;
 
 /**
  * Merges new points into the rollups by minute, hour, day and four weeks, step by step until all are done or `maxSteps`
@@ -40,26 +51,78 @@ async function rollStep(binding: D1Database): Promise<number | null> {
   if (last === undefined) return 0;
   const merged = mergePlaces(points);
   const places = [...merged.values()];
-  for (const rollup of await readRollupsAt(binding, places)) {
-    const open = merged.get(placeText(rollup.seriesNo, rollup.stepMs, rollup.atMs));
+  const wide = await readRollupsAt(
+    binding,
+    places.filter(({ stepMs }) => stepMs > MINUTE_MS),
+  );
+  const packs = new Map(wide.map((rollup) => [placeText(rollup), rollup.parts]));
+  // An hour that is older than packs keeps its minutes as rows until both are forgotten.
+  const hasPack = (place: Place) => packs.get(placeText(place)) !== null;
+  const isRow = (place: OpenRollup) => place.stepMs > MINUTE_MS || !hasPack(widen(place)!);
+  const minutes = await readRollupsAt(
+    binding,
+    places.filter((place) => place.stepMs === MINUTE_MS && isRow(place)),
+  );
+  for (const rollup of [...wide, ...minutes, ...wide.flatMap(minutesOf)]) {
+    const open = merged.get(placeText(rollup));
     if (open === undefined) continue;
     mergeInto(open.aggregate, rollup, decodeSketch(rollup.sketch));
     if (open.runId !== rollup.runId) open.runId = null;
   }
-  const rollups = places.map(({ aggregate, ...place }): Rollup => ({ ...place, ...closeAggregate(aggregate) }));
+  const closed = places.map(({ aggregate, ...place }) => ({ ...place, ...closeAggregate(aggregate) }));
+  const parts = Map.groupBy(closed, (place) => placeText(widen(place) ?? place));
+  const rollups = closed
+    .filter((_, index) => isRow(places[index]!))
+    .map((place): Rollup => {
+      const text = placeText(place);
+      const isPacked = place.stepMs > MINUTE_MS && hasPack(place);
+      const own = (parts.get(text) ?? []).filter(({ stepMs }) => stepMs < place.stepMs);
+      return { ...place, parts: isPacked ? replaceInPack(packs.get(text) ?? "", own.map(toPart)) : null };
+    });
   const outcome = await saveRollups(binding, state, last.seq, rollups, tally(points));
   return outcome === "saved" ? points.length : null;
 }
 
+/** Packs rollups from before packs; returns whether there may be more. */
+export async function packRollups(binding: D1Database): Promise<boolean> {
+  const { state, rollups } = await readUnpacked(binding, STEP_PACKS);
+  if (rollups.length === 0) return false;
+  const packs = rollups.map(({ place, parts }) => {
+    const stepMs = place.stepMs === DAY_MS ? HOUR_MS : DAY_MS;
+    const own = parts.map((part) => toPart({ ...part, stepMs }));
+    return { ...place, parts: replaceInPack("", own) };
+  });
+  return (await savePacks(binding, state, packs)) === "saved" && rollups.length === STEP_PACKS;
+}
+
+type Place = Pick<OpenRollup, "seriesNo" | "stepMs" | "atMs">;
+
+/** Place of the next wider rollup; undefined for the widest. */
+function widen({ seriesNo, stepMs, atMs }: Place): Place | undefined {
+  const wideMs = widerThan(stepMs);
+  return wideMs === undefined ? undefined : { seriesNo, stepMs: wideMs, atMs: Math.floor(atMs / wideMs) * wideMs };
+}
+
+function toPart({ stepMs, atMs, ...part }: Omit<Rollup, "parts" | "stepMs"> & Pick<Place, "stepMs">): PackedPart {
+  const wideMs = widerThan(stepMs) ?? stepMs;
+  return { ...part, place: (atMs % wideMs) / stepMs };
+}
+
+/** The minutes of an hour's pack. */
+function minutesOf({ seriesNo, stepMs, atMs, parts }: Rollup): (Bucket & Place)[] {
+  if (stepMs !== HOUR_MS || parts === null) return [];
+  return parsePack(parts, seriesNo, atMs, MINUTE_MS).map((part) => ({ ...part, stepMs: MINUTE_MS }));
+}
+
 interface OpenRollup {
   readonly seriesNo: number;
-  readonly stepMs: number;
+  readonly stepMs: RollupStepMs;
   readonly atMs: number;
   runId: string | null;
   readonly aggregate: OpenAggregate;
 }
 
-function placeText(seriesNo: number, stepMs: number, atMs: number): string {
+function placeText({ seriesNo, stepMs, atMs }: Place): string {
   return `${seriesNo}/${stepMs}/${atMs}`;
 }
 
@@ -70,8 +133,8 @@ function mergePlaces(points: readonly RollingPoint[]): Map<string, OpenRollup> {
     const sketch = decodeSketch(point.sketch);
     for (const stepMs of ROLLUP_STEPS_MS) {
       const atMs = Math.floor(point.atMs / stepMs) * stepMs;
-      const text = placeText(point.seriesNo, stepMs, atMs);
       const { seriesNo, runId } = point;
+      const text = placeText({ seriesNo, stepMs, atMs });
       const open = merged.get(text) ?? { seriesNo, stepMs, atMs, runId, aggregate: openAggregate() };
       merged.set(text, open);
       mergeInto(open.aggregate, point, sketch);

@@ -1,5 +1,5 @@
 import { and, desc, eq, gte, lt, or } from "drizzle-orm";
-import { fingerprintIdOf } from "../../../protocol/fleet/hardware.ts";
+import { type Fingerprint, fingerprintIdOf } from "../../../protocol/fleet/hardware.ts";
 import type { SeriesKey } from "../../../protocol/history/series.ts";
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
 import { chunkRows, type Database, type ProjectStorage } from "../database.ts";
@@ -22,23 +22,16 @@ export interface Measurement {
 
 /**
  * Stores measurements, and creates series that are new: JSON parameters of many rows, in one transaction with `further`
- * statements.
+ * statements. `rows` are the series of the measurements, where they are known already.
  */
 export async function appendMeasurements(
   binding: D1Database,
   measurements: readonly Measurement[],
   further: readonly D1PreparedStatement[] = [],
+  rows?: readonly SeriesRow[],
 ): Promise<void> {
   if (measurements.length + further.length === 0) return;
-  const keys = new Map<string, Promise<SeriesRow>>();
-  const rows = await Promise.all(
-    measurements.map(async ({ project, key, atMs, sourceId, runId, revision = null, aggregate: a }) => {
-      const text = `${project} ${JSON.stringify(key)}`;
-      const row = keys.get(text) ?? toSeriesRow(key, project);
-      keys.set(text, row);
-      return [(await row)[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
-    }),
-  );
+  const series = rows ?? (await identifySeries(measurements));
   const insertSeries = binding.prepare(
     `insert into series (id, project, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
      select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ?2
@@ -50,20 +43,50 @@ export async function appendMeasurements(
      select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
      from json_each(?1) join series on series.id = value->>0 where true on conflict do nothing`,
   );
+  const rowsOfPoints = measurements.map(({ atMs, sourceId, runId, revision = null, aggregate: a }, index) => {
+    return [series[index]?.[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
+  });
   const nowMs = Date.now();
   await binding.batch([
-    ...chunkRows(await Promise.all(keys.values())).map((json) => insertSeries.bind(json, nowMs)),
-    ...chunkRows(rows).map((json) => insertPoints.bind(json)),
+    ...chunkRows([...new Set(series)]).map((json) => insertSeries.bind(json, nowMs)),
+    ...chunkRows(rowsOfPoints).map((json) => insertPoints.bind(json)),
     ...further,
   ]);
 }
 
-type SeriesRow = [id: string, ...(string | null)[]];
+/** A new series in the order of its columns: id, project, kind of subject, subject, metric, fingerprint, label, key. */
+type SeriesRow = readonly [id: string, ...(string | null)[]];
 
-async function toSeriesRow(key: SeriesKey, project: string): Promise<SeriesRow> {
+const ROWS_KEPT = 4_000;
+/** Rows by project and key: what reports again and again reports the same series, and each id is a digest. */
+const knownRows = new Map<string, SeriesRow>();
+
+/** The series of each measurement; measurements with equal keys share a row. */
+export async function identifySeries(measurements: readonly Measurement[]): Promise<SeriesRow[]> {
+  const texts = measurements.map(({ project, key }) => `${project} ${JSON.stringify(key)}`);
+  const distinct = new Map(measurements.map((measurement, index) => [texts[index]!, measurement]));
+  const fingerprintIds = new Map<Fingerprint, Promise<string>>();
+  const identify = async ([text, { key, project }]: readonly [string, Measurement]) =>
+    [text, knownRows.get(text) ?? (await toSeriesRow(key, project, fingerprintIds))] as const;
+  const rows = new Map(await Promise.all([...distinct].map(identify)));
+  for (const [text, row] of rows) {
+    if (knownRows.size >= ROWS_KEPT) knownRows.clear();
+    knownRows.set(text, row);
+  }
+  return texts.map((text) => rows.get(text)!);
+}
+
+async function toSeriesRow(
+  key: SeriesKey,
+  project: string,
+  fingerprintIds: Map<Fingerprint, Promise<string>>,
+): Promise<SeriesRow> {
   const { id, canonical } = await seriesIdOf(key, project);
-  const fingerprintId = key.fingerprint === null ? null : await fingerprintIdOf(key.fingerprint);
-  return [id, project, key.subjectKind, key.subject, key.metric, fingerprintId, key.label, canonical];
+  const { fingerprint, subjectKind, subject, metric, label } = key;
+  if (fingerprint === null) return [id, project, subjectKind, subject, metric, null, label, canonical];
+  const fingerprintId = fingerprintIds.get(fingerprint) ?? fingerprintIdOf(fingerprint);
+  fingerprintIds.set(fingerprint, fingerprintId);
+  return [id, project, subjectKind, subject, metric, await fingerprintId, label, canonical];
 }
 
 export interface StoredPoint extends Aggregate {

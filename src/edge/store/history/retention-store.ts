@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from "./rollup-store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "./rollup-store.ts";
 
 /** Points of one step. */
 const STEP_POINTS = 2_000;
@@ -38,21 +38,30 @@ export async function prunePoints(binding: D1Database, beforeMs: number): Promis
   return firstKept === -1 && rows.length === STEP_POINTS;
 }
 
-/** Deletes the minute and hour rollups of one part of the series that are beyond their retention. */
+/** Deletes the minutes and hours of one part of the series that are beyond their retention, by whole hours and days. */
 export async function pruneRollups(
   binding: D1Database,
   part: number,
   minutesBeforeMs: number,
   hoursBeforeMs: number,
 ): Promise<void> {
-  const statement = binding.prepare(
-    `delete from rollups where series_no in (select no from series where no % ${PRUNED_PARTS} = ?1)
-     and step_ms = ?2 and at_ms < ?3`,
+  const own = `series_no in (select no from series where no % ${PRUNED_PARTS} = ?1)`;
+  const rows = binding.prepare(`delete from rollups where ${own} and step_ms = ?2 and at_ms < ?3`);
+  // A length in bytes is known without the text itself.
+  const packs = binding.prepare(
+    `update rollups set parts = '' where ${own} and step_ms = ?2 and at_ms < ?3 and octet_length(parts) > 0`,
   );
+  const [hourMs, dayMs] = [floorTo(minutesBeforeMs, HOUR_MS), floorTo(hoursBeforeMs, DAY_MS)];
   await binding.batch([
-    statement.bind(part, MINUTE_MS, minutesBeforeMs),
-    statement.bind(part, HOUR_MS, hoursBeforeMs),
+    rows.bind(part, MINUTE_MS, hourMs),
+    packs.bind(part, HOUR_MS, hourMs),
+    rows.bind(part, HOUR_MS, dayMs),
+    packs.bind(part, DAY_MS, dayMs),
     // Cached answers from the deleted rollups become invalid.
     binding.prepare("update history_state set roll_version = roll_version + 1"),
   ]);
+}
+
+function floorTo(ms: number, stepMs: number): number {
+  return Math.floor(ms / stepMs) * stepMs;
 }

@@ -1,5 +1,7 @@
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import { endTurn } from "../../turns.ts";
 import { chunkRows } from "../database.ts";
+import { parsePack } from "./rollup-pack.ts";
 
 /** Widths of the rollups. */
 export const FOUR_WEEKS_MS = 2_419_200_000;
@@ -10,7 +12,13 @@ export const MINUTE_MS = 60_000;
 export const ROLLUP_STEPS_MS = [FOUR_WEEKS_MS, DAY_MS, HOUR_MS, MINUTE_MS] as const;
 export type RollupStepMs = (typeof ROLLUP_STEPS_MS)[number];
 
-/** Most rows of one statement: a longer one would block every other reader. */
+/** Width of the rollups that hold those of a width as their parts. */
+export function widerThan(stepMs: RollupStepMs): RollupStepMs | undefined {
+  return ROLLUP_STEPS_MS[ROLLUP_STEPS_MS.indexOf(stepMs) - 1];
+}
+
+/** Most packs, or else rollups, of one statement: a longer one would block every other reader. */
+const PAGE_PACKS = 64;
 const PAGE_ROWS = 1_000;
 /** Attempts to read a span while points are rolled up; the next one is a single transaction. */
 const TRIES = 3;
@@ -63,7 +71,7 @@ interface Question {
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const read = await readPages(binding, question, PAGE_ROWS);
+    const read = await readPages(binding, question, null);
     if (read !== null) return read;
   }
   // One page is one transaction.
@@ -74,28 +82,40 @@ export async function readSpan(binding: D1Database, question: Question): Promise
 async function readPages(
   binding: D1Database,
   { numbers, pieces, maxRows }: Question,
-  pageRows: number,
+  wholeRows: number | null,
 ): Promise<SpanRead | null> {
   const whole = { fromMs: pieces.at(0)?.span.fromMs ?? 0, toMs: pieces.at(-1)?.span.toMs ?? 0 };
   let version: number | null = null;
   let rowsRead = 0;
   const buckets: Bucket[] = [];
-  for (const piece of pieces) {
-    for (let rest = numbers.map((no): Rest => [no, piece.span.fromMs]); rest.length > 0;) {
-      const [state, page, tail]: D1Result[] = await binding.batch([
-        binding.prepare("select roll_version as version from history_state"),
-        rollupsOf(binding, piece, rest, pageRows),
-        ...(version === null ? [tailOf(binding, numbers, whole)] : []),
-      ]);
-      const current: number = ((state?.results ?? []) as RollState[])[0]?.version ?? 0;
-      if (version !== null && current !== version) return null;
-      version = current;
-      const rows = (page?.results ?? []) as Bucket[];
-      buckets.push(...rows, ...((tail?.results ?? []) as Bucket[]));
-      rowsRead += (page?.meta.rows_read ?? 0) + (tail?.meta.rows_read ?? 0);
-      if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
-      rest = rows.length < pageRows ? [] : restBehind(rest, rows.at(-1));
-    }
+  let open = pieces.map((piece) => ({
+    piece,
+    rest: numbers.map((no): Rest => [no, piece.span.fromMs]),
+    limit: wholeRows ?? (widerThan(piece.stepMs) === undefined ? PAGE_ROWS : PAGE_PACKS),
+  }));
+  while (open.length > 0) {
+    const [state, ...pages]: D1Result[] = await binding.batch([
+      binding.prepare("select roll_version as version from history_state"),
+      ...open.map(({ piece, rest, limit }) => partsOf(binding, piece, rest, limit)),
+      ...(version === null ? [tailOf(binding, numbers, whole)] : []),
+    ]);
+    const current: number = ((state?.results ?? []) as RollState[])[0]?.version ?? 0;
+    if (version !== null && current !== version) return null;
+    version = current;
+    const tail = pages[open.length];
+    for (const bucket of (tail?.results ?? []) as Bucket[]) buckets.push(bucket);
+    rowsRead += tail?.meta.rows_read ?? 0;
+    open = open.flatMap(({ piece, rest, limit }, index) => {
+      const rows = (pages[index]?.results ?? []) as PartRow[];
+      rowsRead += pages[index]?.meta.rows_read ?? 0;
+      for (const row of rows) unpack(row, piece, buckets);
+      if (rows.length < limit) return [];
+      // Rollups from before packs follow each other.
+      const next = wholeRows ?? (rows.at(-1)?.parts === null ? PAGE_ROWS : PAGE_PACKS);
+      return [{ piece, rest: restBehind(rest, rows.at(-1), piece), limit: next }];
+    });
+    if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
+    if (open.length > 0) await endTurn();
   }
   buckets.sort((a, b) => a.seriesNo - b.seriesNo || a.atMs - b.atMs);
   return { ok: true, buckets, rowsRead };
@@ -104,24 +124,56 @@ async function readPages(
 /** Unread rest of a series: all from this time on. */
 type Rest = readonly [seriesNo: number, fromMs: number];
 
-function restBehind(rest: readonly Rest[], last: Bucket | undefined): Rest[] {
+/** A wide rollup with its parts, or one rollup of the width that was asked for. */
+type PartRow = Bucket & { readonly wideMs: number | null; readonly parts: string | null };
+
+function restBehind(rest: readonly Rest[], last: PartRow | undefined, { stepMs }: Piece): Rest[] {
   if (last === undefined) return [];
+  const widthMs = last.parts === null ? stepMs : (widerThan(stepMs) ?? stepMs);
+  const readToMs = (last.parts === null ? last.atMs : last.wideMs!) + widthMs;
   return rest
     .filter(([no]) => no >= last.seriesNo)
-    .map(([no, fromMs]) => [no, no === last.seriesNo ? last.atMs + 1 : fromMs]);
+    .map(([no, fromMs]) => [no, no === last.seriesNo ? readToMs : fromMs]);
+}
+
+/** Adds the parts of a row that lie in the piece. */
+function unpack({ wideMs, parts, ...bucket }: PartRow, { span, stepMs }: Piece, buckets: Bucket[]): void {
+  if (parts === null || wideMs === null) {
+    buckets.push(bucket);
+    return;
+  }
+  for (const part of parsePack(parts, bucket.seriesNo, wideMs, stepMs)) {
+    if (part.atMs >= span.fromMs && part.atMs < span.toMs) buckets.push(part);
+  }
 }
 
 /**
- * A page, series by series in the order of the list, each by time. The loops give this order, which `cross join`
- * forces; an `order by` would sort, and so read, all of it.
+ * A page, series by series in the order of the list, each by time: wide rollups with their parts, and single rollups
+ * where a wide one has none of them, or is as wide as any. The loops give this order, which `cross join` forces; an
+ * `order by` would sort, and so read, all of it. The null ends a search before it reads a row.
  */
-function rollupsOf(binding: D1Database, { span, stepMs }: Piece, rest: readonly Rest[], limit: number) {
+function partsOf(binding: D1Database, { span, stepMs }: Piece, rest: readonly Rest[], limit: number) {
+  const wideMs = widerThan(stepMs);
+  const [json, { toMs }] = [JSON.stringify(rest), span];
+  if (wideMs === undefined) {
+    return binding
+      .prepare(
+        `select ${COLUMNS}, null as wideMs, null as parts from json_each(?1) cross join rollups
+         on series_no = value->>0 and step_ms = ?2 and at_ms >= value->>1 and at_ms < ?3 limit ?4`,
+      )
+      .bind(json, stepMs, toMs, limit);
+  }
   return binding
     .prepare(
-      `select ${COLUMNS} from json_each(?1) cross join rollups
-       on series_no = value->>0 and step_ms = ?2 and at_ms >= value->>1 and at_ms < ?3 limit ?4`,
+      `select wide.series_no as seriesNo, wide.at_ms as wideMs, wide.parts, one.at_ms as atMs, one.run_id as runId,
+         one.count, one.min, one.max, one.sum, one.sketch
+       from json_each(?1) cross join rollups as wide
+         on wide.series_no = value->>0 and wide.step_ms = ?2 and wide.at_ms > (value->>1) - ?2 and wide.at_ms < ?4
+       left join rollups as one on one.series_no = wide.series_no and one.step_ms = iif(wide.parts is null, ?3, null)
+         and one.at_ms >= max(wide.at_ms, value->>1) and one.at_ms < min(wide.at_ms + ?2, ?4)
+       where wide.parts <> '' or one.at_ms is not null limit ?5`,
     )
-    .bind(JSON.stringify(rest), stepMs, span.toMs, limit);
+    .bind(json, wideMs, stepMs, toMs, limit);
 }
 
 /** The plus forces the search by `seq`: few points are not rolled up yet, a series may have many. */
@@ -158,7 +210,9 @@ export async function readUnrolled(
 
 /** A rollup by its place. */
 export interface Rollup extends Bucket {
-  readonly stepMs: number;
+  readonly stepMs: RollupStepMs;
+  /** The next finer rollups within it (`rollup-pack.ts`); null where they are rows alone, stored before packs were. */
+  readonly parts: string | null;
 }
 
 /** The current rollups at these places. */
@@ -166,8 +220,9 @@ export async function readRollupsAt(
   binding: D1Database,
   places: readonly Pick<Rollup, "seriesNo" | "stepMs" | "atMs">[],
 ): Promise<Rollup[]> {
+  if (places.length === 0) return [];
   const statement = binding.prepare(
-    `select ${COLUMNS}, step_ms as stepMs from json_each(?1) join rollups
+    `select ${COLUMNS}, step_ms as stepMs, parts from json_each(?1) join rollups
      on series_no = value->>0 and step_ms = value->>1 and at_ms = value->>2`,
   );
   const chunks = chunkRows(places.map(({ seriesNo, stepMs, atMs }) => [seriesNo, stepMs, atMs]));
@@ -189,10 +244,12 @@ export async function saveRollups(
   rollups: readonly Rollup[],
   tallies: readonly (readonly [seriesNo: number, points: number, lastMs: number])[],
 ): Promise<RollOutcome> {
-  const rows = rollups.map((r) => [r.seriesNo, r.stepMs, r.atMs, r.runId, r.count, r.min, r.max, r.sum, r.sketch]);
+  const rows = rollups.map((r) => {
+    return [r.seriesNo, r.stepMs, r.atMs, r.runId, r.count, r.min, r.max, r.sum, r.sketch, r.parts];
+  });
   const insert = binding.prepare(
-    `insert or replace into rollups (series_no, step_ms, at_ms, run_id, count, min, max, sum, sketch)
-     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8
+    `insert or replace into rollups (series_no, step_ms, at_ms, run_id, count, min, max, sum, sketch, parts)
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
      from json_each(?1)`,
   );
   const tally = binding.prepare(
@@ -201,19 +258,81 @@ export async function saveRollups(
      from (select value->>0 as no, value->>1 as points, value->>2 as last_ms from json_each(?1)) as tallied
      where series.no = tallied.no`,
   );
+  return saveStep(binding, state, rolledSeq, [
+    ...chunkRows(rows).map((json) => insert.bind(json)),
+    ...chunkRows(tallies).map((json) => tally.bind(json)),
+  ]);
+}
+
+async function saveStep(
+  binding: D1Database,
+  state: RollState,
+  rolledSeq: number,
+  statements: readonly D1PreparedStatement[],
+): Promise<RollOutcome> {
   // A null version aborts the transaction, since the column is not nullable.
   const advance = binding
     .prepare(`update history_state set roll_version = iif(roll_version = ?1, roll_version + 1, null), rolled_seq = ?2`)
     .bind(state.version, rolledSeq);
   try {
-    await binding.batch([
-      advance,
-      ...chunkRows(rows).map((json) => insert.bind(json)),
-      ...chunkRows(tallies).map((json) => tally.bind(json)),
-    ]);
+    await binding.batch([advance, ...statements]);
     return "saved";
   } catch (error) {
     if (String(error).includes("NOT NULL constraint failed: history_state.roll_version")) return "overtaken";
     throw error;
   }
+}
+
+/** A rollup of a day or four weeks from before packs, with the rollups that become its parts. */
+export interface UnpackedRollup {
+  readonly place: Pick<Rollup, "seriesNo" | "stepMs" | "atMs">;
+  readonly parts: readonly Bucket[];
+}
+
+/** Some rollups without packs, and the state in which they were read. Hours are left out: their minutes soon go. */
+export async function readUnpacked(
+  binding: D1Database,
+  limit: number,
+): Promise<{ state: RollState; rollups: UnpackedRollup[] }> {
+  const unpacked = `(select series_no, step_ms, at_ms from rollups indexed by rollups_unpacked
+    where parts is null and step_ms > ${HOUR_MS} limit ?1)`;
+  const [state, wide, parts] = await binding.batch([
+    binding.prepare("select rolled_seq as rolledSeq, roll_version as version from history_state"),
+    binding.prepare(`select series_no as seriesNo, step_ms as stepMs, at_ms as atMs from ${unpacked}`).bind(limit),
+    binding
+      .prepare(
+        `select one.series_no as seriesNo, one.at_ms as atMs, one.run_id as runId, one.count, one.min, one.max, one.sum,
+           one.sketch, wide.step_ms as stepMs
+         from ${unpacked} as wide join rollups as one on one.series_no = wide.series_no
+           and one.step_ms = iif(wide.step_ms = ${DAY_MS}, ${HOUR_MS}, ${DAY_MS})
+           and one.at_ms >= wide.at_ms and one.at_ms < wide.at_ms + wide.step_ms`,
+      )
+      .bind(limit),
+  ]);
+  const [row = { rolledSeq: 0, version: 0 }] = (state?.results ?? []) as RollState[];
+  const textOf = ({ seriesNo, stepMs, atMs }: UnpackedRollup["place"]) =>
+    `${seriesNo}/${stepMs}/${Math.floor(atMs / stepMs)}`;
+  const byPlace = Map.groupBy((parts?.results ?? []) as (Bucket & Pick<Rollup, "stepMs">)[], textOf);
+  const places = (wide?.results ?? []) as UnpackedRollup["place"][];
+  return { state: row, rollups: places.map((place) => ({ place, parts: byPlace.get(textOf(place)) ?? [] })) };
+}
+
+/** Saves packs; fails like `saveRollups`. */
+export async function savePacks(
+  binding: D1Database,
+  state: RollState,
+  packs: readonly Pick<Rollup, "seriesNo" | "stepMs" | "atMs" | "parts">[],
+): Promise<RollOutcome> {
+  const update = binding.prepare(
+    `update rollups set parts = packed.parts
+     from (select value->>0 as no, value->>1 as step, value->>2 as at, value->>3 as parts from json_each(?1)) as packed
+     where series_no = packed.no and step_ms = packed.step and at_ms = packed.at`,
+  );
+  const rows = packs.map(({ seriesNo, stepMs, atMs, parts }) => [seriesNo, stepMs, atMs, parts]);
+  return saveStep(
+    binding,
+    state,
+    state.rolledSeq,
+    chunkRows(rows).map((json) => update.bind(json)),
+  );
 }

@@ -133,8 +133,10 @@ function selected({ project }: ProjectDatabase, selector: SeriesSelector): SQL {
     batch: selector.batch,
     ...selector.configuration,
   });
+  // The plus forces the search by id or subject: a project may have many series.
+  const isNarrow = selector.series !== undefined || selector.subject !== undefined;
   return and(
-    eq(series.project, project),
+    isNarrow ? sql`+${series.project} = ${project}` : eq(series.project, project),
     selector.series === undefined
       ? undefined
       : sql`${series.id} in (select value from json_each(${JSON.stringify(selector.series)}))`,

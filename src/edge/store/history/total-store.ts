@@ -1,7 +1,7 @@
 import { SeriesKey } from "../../../protocol/history/series.ts";
 import { calibratedLevel, type PredictionCalibrationQuery } from "../../../protocol/history/prediction-calibration.ts";
 import type { ProjectStorage } from "../database.ts";
-import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
 
 /** Number of requests measured for a metric of a subject, and the sum over them. */
 export interface RequestTotals {
@@ -33,9 +33,22 @@ function partsOf(of: string, isRolledUp: boolean): string {
     select series_no, at_ms, count, sum from rollups
     where series_no in (${of}) and step_ms = ?1 and at_ms >= ?2 and at_ms < ?3
     union all
+    select series_no, minute_ms, count, sum from (${minutesOf(of)}) where minute_ms >= ?2 and minute_ms < ?3
+    union all
     select series_no, at_ms, count, sum from points
     where seq > (select rolled_seq from history_state)
       and +series_no in (${of}) and +at_ms >= ?2 and +at_ms < ?3`;
+}
+
+/** Minutes are parts of hours (see `rollup-pack.ts`); a cast ends at the comma behind a number. None where ?1 is wider. */
+function minutesOf(of: string): string {
+  return `
+    select series_no, at_ms + cast(entry as integer) * ${MINUTE_MS} as minute_ms, cast(rest as integer) as count,
+      cast(substr(rest, instr(rest, ',') + 1) as real) as sum
+    from (select series_no, at_ms, value as entry, substr(value, instr(value, ',') + 1) as rest
+      from rollups join json_each('["' || replace(parts, ';', '","') || '"]')
+      where ?1 = ${MINUTE_MS} and series_no in (${of}) and step_ms = ${HOUR_MS} and at_ms > ?2 - ${HOUR_MS} and at_ms < ?3
+        and parts <> '')`;
 }
 
 /** Totals of the requests for model versions of the UTC day that begins at `dayMs`, over all placements. */

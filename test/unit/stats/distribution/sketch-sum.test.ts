@@ -12,6 +12,7 @@ import {
   clearSketchSum,
   createSketchSum,
   sumQuantiles,
+  textQuantiles,
   toSketch,
 } from "../../../../src/stats/distribution/sketch-sum.ts";
 import { fc } from "../../property.ts";
@@ -51,6 +52,18 @@ describe("a sum of sketches", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("of one text needs none of its own for quantiles", () => {
+    fc.assert(
+      fc.property(samples, (values) => {
+        const sketch = sketchOf(values);
+        expect(textQuantiles(encodeSketch(sketch), PS)).toEqual(sketchQuantiles(sketch, PS));
+      }),
+      { numRuns: 300 },
+    );
+    const many = sketchOf(Array.from({ length: 2_000 }, (_, i) => 1.02 ** (i - 1_000) * (i % 2 === 0 ? 1 : -1)));
+    expect(textQuantiles(encodeSketch(many), PS)).toEqual(sketchQuantiles(many, PS));
   });
 
   it("takes the ends of what a number can be, and no bucket beyond them", () => {

@@ -144,6 +144,19 @@ describe("a sketch", () => {
       expect(() => decodeSketch(text)).toThrow(RangeError);
   });
 
+  it("reads base64 as `atob` does, with or without padding and spaces", () => {
+    const sketch = sketchOf(Array.from({ length: 500 }, (_, i) => i - 100));
+    for (let size = 0; size < 6; size++) {
+      const own = sketchOf(Array.from({ length: size }, (_, i) => i + 1));
+      const text = encodeSketch(own);
+      expect(decodeSketch(text.replace(/=+$/, ""))).toEqual(own);
+    }
+    const text = encodeSketch(sketch);
+    expect(decodeSketch(` ${text.slice(0, 7)}\n${text.slice(7)}`)).toEqual(sketch);
+    for (const wrong of ["é", "-", "="])
+      expect(() => decodeSketch(text.slice(0, 8) + wrong + text.slice(9))).toThrow(RangeError);
+  });
+
   it("takes finite values only, and knows nothing when it is empty", () => {
     for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
       expect(() => addToSketch(createSketch(), wrong)).toThrow(RangeError);

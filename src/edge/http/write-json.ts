@@ -1,0 +1,61 @@
+import { endTurn } from "../turns.ts";
+
+/** Objects of a list that are written at once: some hundred microseconds. */
+const PORTION_OBJECTS = 256;
+/** Characters that are written before yielding: some two milliseconds. */
+const TURN_LENGTH = 400_000;
+
+/**
+ * JSON of an answer, as `JSON.stringify` writes it, in portions: a year of many series at once would hold up other
+ * requests for many milliseconds.
+ */
+export async function writeJson(body: object): Promise<string> {
+  let [text, turnLength] = ["", TURN_LENGTH];
+  for (const portion of portionsOf(body)) {
+    text += portion;
+    if (text.length < turnLength) continue;
+    turnLength += TURN_LENGTH;
+    await endTurn();
+  }
+  return text;
+}
+
+/** Parts of a value's JSON: what holds lists of objects is divided, everything else is whole. */
+function* portionsOf(value: unknown): Generator<string> {
+  if (isListOfObjects(value)) {
+    let mark = "[";
+    for (let first = 0; first < value.length; first += PORTION_OBJECTS) {
+      const items = value.slice(first, first + PORTION_OBJECTS);
+      if (items.some(holdsLists)) {
+        for (const item of items) {
+          yield mark;
+          yield* portionsOf(item);
+          mark = ",";
+        }
+      } else yield mark + JSON.stringify(items).slice(1, -1);
+      mark = ",";
+    }
+    yield "]";
+  } else if (holdsLists(value)) {
+    let mark = "{";
+    for (const [name, field] of Object.entries(value)) {
+      if (field === undefined) continue;
+      yield `${mark}${JSON.stringify(name)}:`;
+      yield* portionsOf(field);
+      mark = ",";
+    }
+    yield "}";
+  } else yield JSON.stringify(value) ?? "null";
+}
+
+function holdsLists(value: unknown): value is object {
+  return isObject(value) && Object.values(value).some(isListOfObjects);
+}
+
+function isListOfObjects(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && isObject(value[0]);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

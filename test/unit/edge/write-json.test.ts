@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { writeJson } from "../../../src/edge/http/write-json.ts";
+import { fc } from "../property.ts";
+
+const leaf = fc.record({ at: fc.string(), count: fc.double(), none: fc.constant(undefined), list: fc.array(fc.nat()) });
+const group = fc.record({ group: fc.object(), points: fc.array(leaf, { maxLength: 5 }), note: fc.option(fc.string()) });
+
+describe("JSON in portions", () => {
+  it("is what JSON.stringify writes", async () => {
+    const answer = fc.record({
+      groups: fc.array(group, { maxLength: 4 }),
+      gone: fc.constant(undefined),
+      to: fc.string(),
+    });
+    await fc.assert(
+      fc.asyncProperty(answer, async (body) => {
+        expect(await writeJson(body)).toBe(JSON.stringify(body));
+      }),
+    );
+    expect(await writeJson({})).toBe("{}");
+  });
+
+  it("is so of lists that take several portions and turns", async () => {
+    const points = Array.from({ length: 20_000 }, (_, i) => ({ at: i, mean: i / 7, runId: null }));
+    const body = { groups: [{ points }, { points: [] }, { points: points.slice(0, 257) }], truncated: false };
+    expect(await writeJson(body)).toBe(JSON.stringify(body));
+  });
+});
