@@ -209,6 +209,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "queue",
+    {
+      description: "The runner's scheduler on a simulated device, against peers and a bound, with reasons of each loss",
+      load: async () => (await import("./queue.ts")).benchQueue,
+    },
+  ],
+  [
     "goodput",
     {
       description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 12 minutes",

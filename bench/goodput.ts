@@ -27,6 +27,7 @@ const METRICS = {
 
 const PEERS = {
   "runner-alone": openPolicy("runner-alone"),
+  "runner-patient": openPolicy("runner-patient"),
   fifo: openPolicy("fifo"),
   "fifo-timeouts": openPolicy("fifo-timeouts"),
   "clipper-aimd": openPolicy("clipper-aimd"),

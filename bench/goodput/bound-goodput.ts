@@ -1,10 +1,19 @@
 import type { ModelName } from "./served-models.ts";
+import type { Trace } from "./trace.ts";
 
 /** A request as the oracle knows it beforehand, in milliseconds. */
 export interface KnownRequest {
   readonly model: ModelName;
   readonly arrivalMs: number;
   readonly deadlineMs: number;
+}
+
+/** Requests of a trace. */
+export function knowRequests({ arrivalsMs, requests }: Pick<Trace, "arrivalsMs" | "requests">): KnownRequest[] {
+  return requests.map(({ model, budgetMs }, index) => {
+    const arrivalMs = arrivalsMs[index]!;
+    return { model, arrivalMs, deadlineMs: arrivalMs + budgetMs };
+  });
 }
 
 interface Job extends KnownRequest {
@@ -30,17 +39,26 @@ export function boundGoodput(
   requests: readonly KnownRequest[],
   batchMs: Readonly<Record<ModelName, readonly number[]>>,
 ): number {
+  const { policy, vision } = boundByModel(requests, batchMs);
+  return policy + vision;
+}
+
+/** The same bound by the model of the requests; of two models whose charges are equal, the first has the sum. */
+export function boundByModel(
+  requests: readonly KnownRequest[],
+  batchMs: Readonly<Record<ModelName, readonly number[]>>,
+): Record<ModelName, number> {
   const models = Map.groupBy(requests, ({ model }) => model);
   const jobs = [...models].flatMap(([model, ofModel]) => chargeRequests(ofModel, batchMs[model]));
   const costs = [...new Set(jobs.map(({ costMs }) => costMs))].toSorted((a, b) => a - b);
   let fitted = 0;
-  let count = 0;
+  const counts = { policy: 0, vision: 0 };
   for (const costMs of costs) {
     const work = fitWork(jobs.filter((job) => job.costMs <= costMs));
-    count += (work - fitted) / costMs;
+    counts[jobs.find((job) => job.costMs === costMs)!.model] += (work - fitted) / costMs;
     fitted = work;
   }
-  return count;
+  return counts;
 }
 
 /** Requests of one model that can be served in time, each with its smallest charge. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import type { InferenceBackend } from "../../src/gpu-runner/serving/queue/inference-server.ts";
 import { joinTensors, splitRows } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
 import { modelKeyOf } from "../../src/gpu-runner/serving/queue/model-key.ts";
 import { FIRST_VARIANT } from "../../src/protocol/models/model.ts";
@@ -10,11 +11,14 @@ import { type ModelName, MODELS, writeModel } from "./served-models.ts";
 
 const SILENT = { info() {}, warn() {}, error() {} };
 
-/** The CPU's process of a runner with both models loaded: the device of every contender. */
-export interface ModelDevice {
-  readonly host: DeviceHost;
+/** The device of every contender: the CPU's process of a runner with both models loaded, or a simulated one. */
+export interface PolicyDevice {
+  readonly host: InferenceBackend;
   /** Runs requests as one batch; one answer for each, in order. */
   compute(model: ModelName, requests: readonly (readonly Tensor[])[]): Promise<Tensor[][]>;
+}
+
+export interface ModelDevice extends PolicyDevice {
   stop(): Promise<void>;
 }
 

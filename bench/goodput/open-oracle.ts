@@ -1,5 +1,5 @@
 import type { Contender } from "../contest.ts";
-import { boundGoodput } from "./bound-goodput.ts";
+import { boundGoodput, knowRequests } from "./bound-goodput.ts";
 import type { GoodputCase } from "./goodput-case.ts";
 import { createTrace, seedOfRound } from "./trace.ts";
 
@@ -10,12 +10,8 @@ export const openOracle: Contender<GoodputCase> = async ({ ratePerSecond, servic
     opened: { output: expected, adapter: null },
     async measure() {
       round++;
-      const { arrivalsMs, requests, durationMs } = createTrace(ratePerSecond, seedOfRound(round));
-      const known = requests.map(({ model, budgetMs }, index) => {
-        const arrivalMs = arrivalsMs[index]!;
-        return { model, arrivalMs, deadlineMs: arrivalMs + budgetMs };
-      });
-      return { goodput: (1e3 * boundGoodput(known, serviceTimes)) / durationMs };
+      const trace = createTrace(ratePerSecond, seedOfRound(round));
+      return { goodput: (1e3 * boundGoodput(knowRequests(trace), serviceTimes)) / trace.durationMs };
     },
     async close() {},
   };

@@ -9,7 +9,7 @@ import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/wire/
 import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference/inference.ts";
 import { openModelDevice } from "./model-device.ts";
 import { POLICIES, type PolicyName } from "./policies.ts";
-import type { PolicyReply } from "./policy.ts";
+import { type PolicyReply, WAY_MS } from "./policy.ts";
 import { MODELS } from "./served-models.ts";
 import { measureServiceTimes } from "./service-times.ts";
 
@@ -29,7 +29,7 @@ async function infer(request: IncomingMessage): Promise<PolicyReply> {
   if (!split.ok) throw new Error(split.message);
   const model = MODELS.find((name) => name === header.model);
   if (model === undefined) throw new Error(`there is no model ${header.model}`);
-  const deadlineMs = arrivedMs + header.budgetMs;
+  const deadlineMs = arrivedMs + Math.max(0, header.budgetMs - WAY_MS);
   return policy.serve({ id: `request${requests++}`, model, tensors: split.tensors, arrivedMs, deadlineMs });
 }
 

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
-import type { ModelDevice } from "./model-device.ts";
+import type { PolicyDevice } from "./model-device.ts";
 import type { ModelName } from "./served-models.ts";
 
 /** A request as the policy of a server sees it; times are of the monotonic clock. */
@@ -16,6 +17,12 @@ export type PolicyReply =
   | { readonly status: 200; readonly tensors: readonly Tensor[] }
   | { readonly status: number; readonly tensors: null };
 
+/**
+ * Part of a budget that every server keeps for the way of the request and of its answer, in milliseconds: a policy sees
+ * the rest.
+ */
+export const WAY_MS = 0.5;
+
 /** Decides what a device computes next. */
 export interface Policy {
   serve(request: PolicyRequest): Promise<PolicyReply>;
@@ -23,7 +30,15 @@ export interface Policy {
   reset(): void;
 }
 
-export type CreatePolicy = (device: ModelDevice) => Policy;
+/** Time of a policy in milliseconds: of this process, or simulated. */
+export interface PolicyClock {
+  readonly now: () => number;
+  readonly delay: (durationMs: number) => Promise<void>;
+}
+
+export type CreatePolicy = (device: PolicyDevice, clock?: PolicyClock) => Policy;
+
+export const PROCESS_CLOCK: PolicyClock = { now: () => performance.now(), delay: (durationMs) => delay(durationMs) };
 
 /** A request that waits, with the way to answer it. */
 export interface Pending {
@@ -36,7 +51,7 @@ export const EXPIRED: PolicyReply = { status: 504, tensors: null };
 const FAILED: PolicyReply = { status: 500, tensors: null };
 
 /** Computes requests of one model as one batch and answers them. */
-export async function answerBatch(device: ModelDevice, batch: readonly Pending[]): Promise<void> {
+export async function answerBatch(device: PolicyDevice, batch: readonly Pending[]): Promise<void> {
   const [first] = batch;
   if (first === undefined) return;
   try {

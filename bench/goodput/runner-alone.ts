@@ -1,13 +1,23 @@
 import { InferenceServer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
 import { FIRST_VARIANT } from "../../src/protocol/models/model.ts";
 import { PROBLEMS, ProblemError } from "../../src/protocol/wire/problem.ts";
-import type { CreatePolicy } from "./policy.ts";
+import type { PolicyDevice } from "./model-device.ts";
+import { type CreatePolicy, type Policy, PROCESS_CLOCK } from "./policy.ts";
 
 const CONFIDENCE = 0.99;
 
-/** The runner's own queue in place of a peer's: our scheduler without edge, link and session. */
-export const createRunnerAlone: CreatePolicy = ({ host }) => {
-  const server = new InferenceServer(host);
+/** The runner's own queue in place of a peer's: our scheduler without edge, link and session. It refuses at once. */
+export const createRunnerAlone: CreatePolicy = (device, clock) => openRunner(device, clock, () => 0);
+
+/** The same where a refusal may come as late as an answer, as the peers' do. */
+export const createPatientRunner: CreatePolicy = (device, clock) => openRunner(device, clock, (budgetMs) => budgetMs);
+
+function openRunner(
+  { host }: PolicyDevice,
+  clock = PROCESS_CLOCK,
+  refuseWithinMs: (budgetMs: number) => number,
+): Policy {
+  const server = new InferenceServer(host, clock.now, clock.delay);
   const waiting = new Set<string>();
   return {
     async serve({ id, model, tensors, arrivedMs, deadlineMs }) {
@@ -19,6 +29,7 @@ export const createRunnerAlone: CreatePolicy = ({ host }) => {
         deviceKey: "cpu",
         backend: "ort-cpu",
         budgetMs: deadlineMs - arrivedMs,
+        refuseWithinMs: refuseWithinMs(deadlineMs - arrivedMs),
         confidence: CONFIDENCE,
         priority: 0,
         joins: true,
@@ -39,4 +50,4 @@ export const createRunnerAlone: CreatePolicy = ({ host }) => {
       for (const id of waiting) server.cancel(id);
     },
   };
-};
+}

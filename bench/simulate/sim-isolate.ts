@@ -127,7 +127,7 @@ export class SimIsolate {
     const choice = choosePlacement(
       placements.filter((placement) => !avoided(placement)),
       {
-        wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
+        wishes: { budgetMs, refuseWithinMs: 0, minFidelity: 0, onMiss: "reject" },
         spentMs,
         usualSpentMs,
         outlook: (placement) => {
@@ -142,6 +142,7 @@ export class SimIsolate {
     for (const placement of silent) this.#probe(placement, "silent");
     if (choice.kind === "overloaded") {
       const { placement, outlook } = choice.nearest;
+      this.#watch.noteRefusal(placement, nowMs);
       const isSlow = predictIdleMs(outlook) > budgetMs;
       if (isSlow || outlook.coldMs > 0) this.#probe(placement, isSlow ? "slow" : "cold");
     }

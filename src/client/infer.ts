@@ -57,6 +57,7 @@ export function act(client: Client, policy: string, request: ActInput, options: 
 /** An inference whose inputs are tensors of raw little-endian bytes. */
 export interface InferFrameRequest extends Pick<InferFrameHeader, "model" | "budgetMs">, BudgetOptions {
   readonly confidence?: InferFrameHeader["confidence"];
+  readonly refuseWithinMs?: InferFrameHeader["refuseWithinMs"];
   readonly minFidelity?: InferFrameHeader["minFidelity"];
   readonly runnerId?: InferFrameHeader["runnerId"];
   readonly placementId?: InferFrameHeader["placementId"];

@@ -272,6 +272,8 @@ export const InferOffer = z.object({
   budgetMs: z.number(),
   confidence: z.number(),
   priority: z.number().int(),
+  /** What is left of the time for a refusal; absent where that has to come at once. */
+  refuseWithinMs: z.number().min(0).optional(),
   ...traceField,
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
 });

@@ -1,11 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { ModelDevice } from "../model-device.ts";
+import type { PolicyDevice } from "../model-device.ts";
 import {
   answerBatch,
   type CreatePolicy,
   type Pending,
+  type PolicyClock,
   type PolicyReply,
   type PolicyRequest,
+  PROCESS_CLOCK,
   REFUSED,
 } from "../policy.ts";
 import { type ModelName, MODELS } from "../served-models.ts";
@@ -43,8 +44,8 @@ export type CorkStep = "drop-oldest" | "wait" | "release";
  * waiting for one more costs those that wait more than the average wait; it takes the newest first. Here
  * the end of a batch is noticed at once, not at the next tick: that only helps it.
  */
-export const createBentoml: CreatePolicy = (device) => {
-  const queues = new Map(MODELS.map((model) => [model, new CorkQueue(device, MAX_LATENCY_MS[model])]));
+export const createBentoml: CreatePolicy = (device, clock = PROCESS_CLOCK) => {
+  const queues = new Map(MODELS.map((model) => [model, new CorkQueue(device, clock, MAX_LATENCY_MS[model])]));
   return {
     serve: (request) => queues.get(request.model)!.serve(request),
     reset: () => queues.forEach((queue) => queue.reset()),
@@ -72,7 +73,8 @@ export function stepCork(
 }
 
 class CorkQueue {
-  readonly #device: ModelDevice;
+  readonly #device: PolicyDevice;
+  readonly #clock: PolicyClock;
   /** In order of arrival. */
   #queue: Pending[] = [];
   readonly #maxLatencyMs: number;
@@ -83,8 +85,9 @@ class CorkQueue {
   #running: Promise<void> | null = null;
   #isControlled = false;
 
-  constructor(device: ModelDevice, maxLatencyMs: number) {
+  constructor(device: PolicyDevice, clock: PolicyClock, maxLatencyMs: number) {
     this.#device = device;
+    this.#clock = clock;
     this.#maxLatencyMs = maxLatencyMs;
     this.#model = { rowMs: maxLatencyMs / 15, fixedMs: maxLatencyMs / 30, waitMs: 10 };
   }
@@ -108,14 +111,14 @@ class CorkQueue {
       const step = this.#step();
       if (step === "drop-oldest") this.#queue.shift()!.reply(REFUSED);
       else if (step === "wait")
-        await Promise.race([delay(TICK_MS), ...(this.#running === null ? [] : [this.#running])]);
+        await Promise.race([this.#clock.delay(TICK_MS), ...(this.#running === null ? [] : [this.#running])]);
       else this.#running = this.#run(this.#queue.splice(-MAX_ROWS)).finally(() => (this.#running = null));
     }
     this.#isControlled = false;
   }
 
   #step(): CorkStep {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.now();
     const oldestMs = nowMs - this.#queue[0]!.request.arrivedMs;
     const newestMs = nowMs - this.#queue.at(-1)!.request.arrivedMs;
     const busy = this.#running !== null;
@@ -123,9 +126,9 @@ class CorkQueue {
   }
 
   async #run(batch: readonly Pending[]): Promise<void> {
-    const startedMs = performance.now();
+    const startedMs = this.#clock.now();
     await answerBatch(this.#device, batch);
-    const endedMs = performance.now();
+    const endedMs = this.#clock.now();
     this.#seen++;
     if (this.#seen <= SKIPPED_SAMPLES) return;
     const sample = {

@@ -1,5 +1,14 @@
-import type { ModelDevice } from "../model-device.ts";
-import { answerBatch, type CreatePolicy, EXPIRED, type Pending, type PolicyRequest, REFUSED } from "../policy.ts";
+import type { PolicyDevice } from "../model-device.ts";
+import {
+  answerBatch,
+  type CreatePolicy,
+  EXPIRED,
+  type Pending,
+  type PolicyClock,
+  type PolicyRequest,
+  PROCESS_CLOCK,
+  REFUSED,
+} from "../policy.ts";
 import { type ModelName, MODELS } from "../served-models.ts";
 
 /**
@@ -19,8 +28,8 @@ const MAX_ROWS = 64;
  * objective: that only helps it. (The order of budgets does not: where too much comes, the earliest
  * deadline is the one that is just being missed.)
  */
-export const createClipperAimd: CreatePolicy = (device) => {
-  const queues = new Map(MODELS.map((model) => [model, new AimdQueue(device, OBJECTIVES_MS[model])]));
+export const createClipperAimd: CreatePolicy = (device, clock = PROCESS_CLOCK) => {
+  const queues = new Map(MODELS.map((model) => [model, new AimdQueue(device, clock, OBJECTIVES_MS[model])]));
   return {
     serve: (request) => queues.get(request.model)!.serve(request),
     reset: () => queues.forEach((queue) => queue.reset()),
@@ -34,15 +43,17 @@ export function adaptLimit(limit: number, rows: number, tookMs: number, objectiv
 }
 
 class AimdQueue {
-  readonly #device: ModelDevice;
+  readonly #device: PolicyDevice;
+  readonly #clock: PolicyClock;
   readonly #objectiveMs: number;
   /** In order of arrival. */
   #queue: Pending[] = [];
   #limit = 1;
   #busy = false;
 
-  constructor(device: ModelDevice, objectiveMs: number) {
+  constructor(device: PolicyDevice, clock: PolicyClock, objectiveMs: number) {
     this.#device = device;
+    this.#clock = clock;
     this.#objectiveMs = objectiveMs;
   }
 
@@ -62,15 +73,15 @@ class AimdQueue {
     if (this.#busy) return;
     this.#busy = true;
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
-      const startedMs = performance.now();
+      const startedMs = this.#clock.now();
       await answerBatch(this.#device, batch);
-      this.#limit = adaptLimit(this.#limit, batch.length, performance.now() - startedMs, this.#objectiveMs);
+      this.#limit = adaptLimit(this.#limit, batch.length, this.#clock.now() - startedMs, this.#objectiveMs);
     }
     this.#busy = false;
   }
 
   #take(): Pending[] {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.now();
     const batch: Pending[] = [];
     while (this.#queue.length > 0 && batch.length < Math.floor(this.#limit)) {
       const next = this.#queue.shift()!;

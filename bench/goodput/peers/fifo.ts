@@ -1,13 +1,21 @@
-import type { ModelDevice } from "../model-device.ts";
-import { answerBatch, type CreatePolicy, EXPIRED, type Pending, type Policy, REFUSED } from "../policy.ts";
+import type { PolicyDevice } from "../model-device.ts";
+import {
+  answerBatch,
+  type CreatePolicy,
+  EXPIRED,
+  type Pending,
+  type Policy,
+  PROCESS_CLOCK,
+  REFUSED,
+} from "../policy.ts";
 
 /** A plain server: one request at a time in order of arrival, whatever its budget. */
-export const createFifo: CreatePolicy = (device) => openQueue(device, false);
+export const createFifo: CreatePolicy = (device, clock) => openQueue(device, false, clock);
 
 /** The same with timeouts: a request whose budget has passed is dropped before it is computed. */
-export const createFifoWithTimeouts: CreatePolicy = (device) => openQueue(device, true);
+export const createFifoWithTimeouts: CreatePolicy = (device, clock) => openQueue(device, true, clock);
 
-function openQueue(device: ModelDevice, dropsLate: boolean): Policy {
+function openQueue(device: PolicyDevice, dropsLate: boolean, clock = PROCESS_CLOCK): Policy {
   let queue: Pending[] = [];
   let busy = false;
 
@@ -15,7 +23,7 @@ function openQueue(device: ModelDevice, dropsLate: boolean): Policy {
     if (busy) return;
     busy = true;
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      if (dropsLate && performance.now() >= next.request.deadlineMs) next.reply(EXPIRED);
+      if (dropsLate && clock.now() >= next.request.deadlineMs) next.reply(EXPIRED);
       else await answerBatch(device, [next]);
     }
     busy = false;

@@ -114,7 +114,10 @@ export async function admitRequest(
     const { candidate, fits, passedOver } = choice;
     return { version, rows, candidate, fits, passedOver };
   }
-  if (choice.kind === "overloaded") probeNearest(call, choice.nearest, version, input.budgetMs);
+  if (choice.kind === "overloaded") {
+    placementWatch.noteRefusal(choice.nearest.placement, nowMs);
+    probeNearest(call, choice.nearest, version, input.budgetMs);
+  }
   if (choice.kind === "none") throw await noPlacement(call, version, input);
   if (choice.kind === "unattainable") {
     const { placement } = choice.nearest;

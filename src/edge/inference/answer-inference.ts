@@ -105,9 +105,19 @@ async function tryPlacement(call: InferCall, input: InferInput, admission: Admis
   const { candidate, version, rows } = admission;
   const { tensors, priority, budgetMs } = input;
   const confidence = confidenceOf(input);
-  const deadlineAtMs = Date.now() + budgetMs - elapsedMs(arrivedAtMs);
-  const pointer = input.pointerOf("");
-  const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
+  const passedMs = elapsedMs(arrivedAtMs);
+  const deadlineAtMs = Date.now() + budgetMs - passedMs;
+  const question = {
+    candidate,
+    tensors,
+    pointer: input.pointerOf(""),
+    rows,
+    confidence,
+    priority,
+    refuseWithinMs: Math.max(0, input.refuseWithinMs - passedMs),
+    deadlineAtMs,
+    isProbe: false,
+  };
   const answer = await traceAnswer(call, admission, (scope) =>
     candidate.placement.backend === "edge-wasm"
       ? computeAtEdge(call.env, version, question)

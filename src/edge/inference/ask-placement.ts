@@ -27,6 +27,8 @@ interface Question {
   readonly rows: number;
   readonly confidence: number;
   readonly priority: number;
+  /** Time from now within which a refusal is early enough; 0 for at once. */
+  readonly refuseWithinMs: number;
   readonly deadlineAtMs: number;
   /** Set for a request of the edge's own, whose outcome only updates the predictions. */
   readonly isProbe: boolean;
@@ -83,7 +85,7 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
 const ABANDONED: RunnerAnswer = { kind: "abandoned" };
 
 function encodeQuestion(requestId: string, question: Question, budgetMs: number): Uint8Array {
-  const { candidate, tensors, pointer, confidence, priority, scope } = question;
+  const { candidate, tensors, pointer, confidence, priority, refuseWithinMs, scope } = question;
   const { modelVersionId, variant, deviceKey, backend } = candidate.placement;
   const offer = {
     type: "infer",
@@ -95,6 +97,7 @@ function encodeQuestion(requestId: string, question: Question, budgetMs: number)
     budgetMs,
     confidence,
     priority,
+    ...(refuseWithinMs > 0 && { refuseWithinMs }),
     ...(scope && { traceparent: formatTraceparent(scope.context) }),
   };
   const frame = encodeFrame(offer, tensors);
@@ -194,6 +197,7 @@ export function probePlacement(
     rows: 1,
     confidence: CONFIDENCE,
     priority: 0,
+    refuseWithinMs: 0,
     deadlineAtMs: nowMs + PROBE_MS,
     isProbe: true,
   };

@@ -16,7 +16,7 @@ async function admitTicket(call: InferCall, request: TicketRequest): Promise<Tic
   // The budget is for a later request: this one uses nothing of it up.
   const { version, candidate } = await admitRequest(
     { ...call, arrivedAtMs: Date.now() },
-    { ...request, tensors: null },
+    { ...request, refuseWithinMs: 0, tensors: null },
   );
   const { placement, prediction } = candidate;
   const { id: placementId, runnerId, modelVersionId, variant, deviceKey, backend } = placement;

@@ -11,7 +11,7 @@ export interface Candidate {
 }
 
 export type Choice =
-  /** `fits`: the prediction is within the budget; else it is the requested best effort. */
+  /** `fits`: the prediction is within the budget; else it is the requested best effort, or may wait for a refusal. */
   | {
       readonly kind: "admitted";
       readonly candidate: Candidate;
@@ -35,7 +35,15 @@ export type Choice =
 export interface ChoiceRules {
   readonly wishes: Pick<
     InferWishes,
-    "budgetMs" | "minFidelity" | "backend" | "profile" | "labels" | "runnerId" | "placementId" | "onMiss"
+    | "budgetMs"
+    | "refuseWithinMs"
+    | "minFidelity"
+    | "backend"
+    | "profile"
+    | "labels"
+    | "runnerId"
+    | "placementId"
+    | "onMiss"
   >;
   /** Used part of the budget, and the part that requests use before their choice at the confidence. */
   readonly spentMs: number;
@@ -112,6 +120,12 @@ function chooseAmong(placements: readonly LivePlacement[], rules: ChoiceRules): 
     return { kind: "admitted", candidate, fits, passedOver };
   };
   if (fitting.length > 0) return admit(pickBest(fitting, random), true);
+  // A request that can wait for a refusal may find room in a queue that is predicted to be too long.
+  const patienceMs = Math.max(0, wishes.refuseWithinMs - spentMs);
+  const isWorthWaiting = (candidate: Candidate) =>
+    latencyOf(candidate) - Math.min(patienceMs, candidate.outlook.queueMs) <= wishes.budgetMs;
+  const patient = patienceMs > 0 ? answering.filter(isWorthWaiting) : [];
+  if (patient.length > 0) return admit(leastOf(patient, latencyOf), false);
   const fastest = leastOf(hopeful, latencyOf);
   if (wishes.onMiss === "best-effort") return admit(fastest, false);
   return sayWhatIsInTheWay(online, rules);

@@ -36,6 +36,9 @@ export const wishFields = {
   confidence: z.number().min(0.5).max(0.999).default(0.99).meta({
     description: "How sure the prediction must be to fit the budget",
   }),
+  refuseWithinMs: z.number().min(0).max(LIMITS.maxBudgetMs).default(0).meta({
+    description: "Milliseconds from the arrival within which a refusal for want of room is early enough",
+  }),
   minFidelity: z.number().min(0).max(1).default(0).meta({
     description: "Variants below this are not taken, where the model's own file has 1",
   }),

@@ -24,6 +24,8 @@ export const TicketRequest = z
       description: "How many requests it is good for",
     }),
   })
+  // A request that uses it has no field for this: its runner refuses at once.
+  .omit({ refuseWithinMs: true })
   .meta({ id: "TicketRequest" });
 export type TicketRequest = z.infer<typeof TicketRequest>;
 

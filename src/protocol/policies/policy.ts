@@ -71,6 +71,11 @@ export const ActStreamQuery = z.strictObject({
     .optional()
     .pipe(wishFields.confidence)
     .meta({ description: "How sure the prediction must be to fit the budget" }),
+  refuseWithinMs: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.refuseWithinMs)
+    .meta({ description: "Milliseconds within which a refusal for want of room is early enough" }),
   minFidelity: z.coerce
     .number()
     .optional()

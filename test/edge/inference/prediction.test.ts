@@ -121,7 +121,7 @@ describe("the wishes of a request", () => {
 describe("a request that the edge itself held up", () => {
   it("is refused with the time that it was held up for, and no runner is asked", async () => {
     const call = { env: mainEnv, arrivedAtMs: Date.now() - 4_000, waitUntil: () => {}, scope: null };
-    const wishes = { confidence: 0.99, minFidelity: 0, priority: 0, onMiss: "reject" as const };
+    const wishes = { confidence: 0.99, refuseWithinMs: 0, minFidelity: 0, priority: 0, onMiss: "reject" as const };
     const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
     const asked = { ...wishes, model: "predicted", budgetMs: 4_000, tensors, pointerOf: () => "" };
     const { problem } = await admitRequest(call, asked).then(
@@ -410,7 +410,7 @@ describe("a runner that is drained under a request", () => {
 describe("the time before the question", () => {
   it("is what requests took, so that a named budget has room for it", async () => {
     const call = { env: mainEnv, waitUntil: () => {}, scope: null };
-    const wishes = { confidence: 0.99, minFidelity: 0, priority: 0, onMiss: "reject" as const };
+    const wishes = { confidence: 0.99, refuseWithinMs: 0, minFidelity: 0, priority: 0, onMiss: "reject" as const };
     const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
     const asked = { ...wishes, model: "predicted", budgetMs: 2_001, tensors, pointerOf: () => "" };
     for (let i = 0; i < 5; i++) {

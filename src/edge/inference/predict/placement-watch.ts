@@ -11,6 +11,7 @@ import {
   noteMissed,
   noteSent,
   predictQueueMs,
+  PROBE_MS,
   type Sent,
   silenceMs,
   takeProbe,
@@ -46,6 +47,12 @@ const UNSEEN_COLD_MS = 25;
 const EVEN = 0.5;
 /** Weight that each answer to a probe takes from earlier samples: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
+/** Time without any answer, not even to a probe, from which refusals make predictions return to the calibration. */
+const UNANSWERED_MS = 2 * PROBE_MS;
+/** Half-life of the samples then, and the longest time that one refusal stands for. */
+const REFUSED_HALF_LIFE_MS = 250;
+/** A refusal after less time changes too little to be noted. */
+const LEAST_FADED_MS = 50;
 /** Limit of a map's keys; a new one replaces the oldest, so that deleted placements do not stay for ever. */
 const KEPT = 4_096;
 
@@ -112,6 +119,8 @@ export class PlacementWatch {
   readonly #heardAtMs = new Map<string, number>();
   /** By placement: time at which the runner reported that it had lost the model. */
   readonly #unloadedAtMs = new Map<string, number>();
+  /** By placement: time up to which its samples faded by refusals. */
+  readonly #fadedAtMs = new Map<string, number>();
   readonly #named = new NamedBudgets();
 
   /**
@@ -199,7 +208,8 @@ export class PlacementWatch {
       noteSample(recall(this.#colds, placement.runnerId, createColdWindow), coldMs, nowMs);
       return;
     }
-    if (attempt.isProbe) this.#fade(placement);
+    // A probe represents many refused requests: earlier samples fade as if those had been served.
+    if (attempt.isProbe) this.#fade(placement, FADED_SHARE);
     remember(this.#answers, placement.runnerId, (this.#answers.get(placement.runnerId) ?? 0) + 1);
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
     if (!isMeasured) return;
@@ -249,6 +259,19 @@ export class PlacementWatch {
     this.#device(attempt.placement).inFlight.delete(attempt);
   }
 
+  /**
+   * Notes that a request was refused by the prediction for a placement. Where nothing is answered, nothing else would
+   * show that the device is fast again: the samples fade, so that requests are sent again after some seconds.
+   */
+  noteRefusal(placement: LivePlacement, nowMs: number): void {
+    const unansweredMs = (this.#heardAtMs.get(placement.id) ?? Number.NEGATIVE_INFINITY) + UNANSWERED_MS;
+    const sinceMs = Math.max(unansweredMs, this.#fadedAtMs.get(placement.id) ?? Number.NEGATIVE_INFINITY);
+    const passedMs = Math.min(nowMs - sinceMs, REFUSED_HALF_LIFE_MS);
+    if (passedMs < LEAST_FADED_MS) return;
+    remember(this.#fadedAtMs, placement.id, nowMs);
+    this.#fade(placement, 1 - 2 ** (-passedMs / REFUSED_HALF_LIFE_MS));
+  }
+
   /** Notes the loss of the runner, or of the connection to it. */
   lost(attempt: Attempt, nowMs: number): void {
     const device = this.#device(attempt.placement);
@@ -266,12 +289,12 @@ export class PlacementWatch {
     return wasHeardSinceProbe(this.#device(placement));
   }
 
-  /** A probe represents many refused requests: earlier samples of all sizes lose weight as if those had been served. */
-  #fade(placement: LivePlacement): void {
+  /** Samples of all sizes lose a share of their weight. */
+  #fade(placement: LivePlacement, share: number): void {
     const link = this.#links.get(placement.runnerId);
-    if (link !== undefined) fadeTimes(link, FADED_SHARE);
+    if (link !== undefined) fadeTimes(link, share);
     for (const [key, times] of [...this.#services, ...this.#wholes])
-      if (key.startsWith(`${placement.id}/`)) fadeTimes(times, FADED_SHARE);
+      if (key.startsWith(`${placement.id}/`)) fadeTimes(times, share);
   }
 
   #heard(attempt: Attempt, nowMs: number): void {

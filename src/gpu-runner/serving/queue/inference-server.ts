@@ -1,16 +1,18 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import type { Fault } from "../../../protocol/wire/fault.ts";
 import type { InferOffer } from "../../../protocol/link.ts";
 import type { ServiceTimes } from "../../../protocol/inference/inference.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { joinTensors, rowsOf, splitRows } from "./join-tensors.ts";
-import { insertByUrgency, judgeArrival, RefusalMemory } from "./judge-arrival.ts";
-import { type Caps, LineTable, type ServedLine } from "./line-table.ts";
+import { byUrgency, insertByUrgency, judgeArrival, RefusalMemory } from "./judge-arrival.ts";
+import { type Caps, createTrialLine, LineTable, type ServedLine } from "./line-table.ts";
 import { modelKeyOf } from "./model-key.ts";
 import { type BatchPlan, planBatch, type Running, type Waiting } from "./play-queue.ts";
 import { levelOf } from "./service-times.ts";
 import { ServingMeter } from "./serving-meter.ts";
+import { costMs, Traffic } from "./traffic.ts";
 
 /** Backend of a request: a device's process, with the model loaded. */
 export interface InferenceBackend {
@@ -32,6 +34,8 @@ export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVers
   readonly confidence?: number;
   /** 0 where it is absent. */
   readonly priority?: number;
+  /** Time from its arrival within which a refusal is early enough; 0 where it is absent. A wait may end well. */
+  readonly refuseWithinMs?: number | undefined;
   /** Whether it may share a batch: the model computes each row by itself. */
   readonly joins?: boolean;
   /**
@@ -56,7 +60,10 @@ export interface Answer {
 
 interface Work extends Waiting {
   readonly line: ServedLine;
+  readonly trialOf?: ServedLine;
   readonly arrivedMs: number;
+  /** Time until which it may be refused for want of room. */
+  readonly refusableUntilMs: number;
   readonly modelKey: string;
   readonly tensors: readonly Tensor[];
   readonly faults: Fault[];
@@ -71,6 +78,10 @@ interface RunningBatch extends Running {
   readonly works: readonly Work[];
 }
 
+/** Requests that are decided again at the end of a batch, so that this costs less than a millisecond. */
+const DECIDED_AGAIN = 32;
+const TOO_SLOW = "The model takes longer here now than the budget.";
+const NO_ROOM_IN_TIME = "The queue left no room for it in time.";
 /** Below that of any request. */
 const PROBE_PRIORITY = -1;
 
@@ -82,22 +93,31 @@ export class InferenceServer {
   readonly meter = new ServingMeter();
   readonly #backend: InferenceBackend;
   readonly #now: () => number;
+  readonly #wait: (durationMs: number) => Promise<unknown>;
   readonly #lines = new LineTable();
+  readonly #traffic = new Traffic();
   /** Waiting requests, the most urgent first. */
   #order: readonly Work[] = [];
+  /** Requests that found no room and may be refused later: each batch's end may leave some. */
+  readonly #undecided = new Set<Work>();
   #running: RunningBatch | null = null;
   readonly #refusals = new RefusalMemory();
   /** Expected end of all waiting work, as of the last forecast. */
   #doneMs = 0;
 
-  constructor(backend: InferenceBackend, now = () => performance.now()) {
+  constructor(
+    backend: InferenceBackend,
+    now = () => performance.now(),
+    wait: (durationMs: number) => Promise<unknown> = (durationMs) => delay(durationMs, null, { ref: false }),
+  ) {
     this.#backend = backend;
     this.#now = now;
+    this.#wait = wait;
   }
 
   /**
-   * Answers a request that arrived at `arrivedMs`, or throws: `overloaded` at once where it would be late or make
-   * others late, `budget-exceeded` once it cannot be in time.
+   * Answers a request that arrived at `arrivedMs`, or throws: `overloaded` where it would be late or make others late,
+   * at once or within its `refuseWithinMs`; `budget-exceeded` once an accepted one cannot be in time.
    */
   serve(request: ServerRequest, tensors: readonly Tensor[], arrivedMs: number = this.#now()): Promise<Answer> {
     const { requestId: id, budgetMs, confidence = 0.99, joins = false, isProbe = false, signal } = request;
@@ -109,9 +129,22 @@ export class InferenceServer {
       ? this.#lines.probeLineOf(modelKey, tensors)
       : this.#lines.lineOf(modelKey, tensors, joins && rows !== null, request);
     const deadlineMs = arrivedMs + budgetMs;
+    const refusableUntilMs = arrivedMs + Math.min(budgetMs, request.refuseWithinMs ?? 0);
     const waiting = { id, line, deadlineMs, priority, level: levelOf(confidence), rows: rows ?? 1, sizeBytes };
     const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], isProbe, signal, answer, resolve, reject });
+    this.#enter({
+      ...waiting,
+      arrivedMs,
+      refusableUntilMs,
+      modelKey,
+      tensors,
+      faults: [],
+      isProbe,
+      signal,
+      answer,
+      resolve,
+      reject,
+    });
     if (this.#running === null) void this.#drain();
     if (!isProbe) this.meter.came(this.waiting);
     return answer;
@@ -121,7 +154,7 @@ export class InferenceServer {
   get waiting(): number {
     let count = this.#order.length;
     while (this.#order[count - 1]?.isProbe) count--;
-    return count;
+    return count + this.#undecided.size;
   }
 
   /** Requests in computation, without probes. */
@@ -133,7 +166,9 @@ export class InferenceServer {
   async settled(modelKey: string): Promise<void> {
     for (;;) {
       await nextTurn();
-      const works = [...this.#order, ...(this.#running?.works ?? [])].filter((work) => work.modelKey === modelKey);
+      const works = [...this.#order, ...this.#undecided, ...(this.#running?.works ?? [])].filter(
+        (work) => work.modelKey === modelKey,
+      );
       if (works.length === 0) return;
       await Promise.allSettled(works.map(({ answer }) => answer));
     }
@@ -141,18 +176,24 @@ export class InferenceServer {
 
   /** Drops a waiting request; a running one is finished and the edge ignores its answer. */
   cancel(requestId: string): void {
-    const cancelled = this.#order.find(({ id }) => id === requestId);
+    const cancelled = [...this.#order, ...this.#undecided].find(({ id }) => id === requestId);
     if (cancelled === undefined) return;
     this.#leave([cancelled]);
+    this.#undecided.delete(cancelled);
     cancelled.reject(new ProblemError("budget-exceeded", "The request ended before it began."));
   }
 
   #enter(work: Work): void {
     const nowMs = this.#now();
-    if (this.#refusals.covers(work)) {
-      return this.#refuse(work, createOverloaded("The queue already leaves no room for it.", this.#doneMs - nowMs));
-    }
-    const verdict = judgeArrival(this.#order, work, nowMs, this.#running);
+    if (!work.isProbe) this.#traffic.note(work, nowMs);
+    if (!this.#decide(work, nowMs)) this.#putOff(work, nowMs);
+  }
+
+  /** Accepts or refuses a request; false where it has no room now and may be decided later. */
+  #decide(work: Work, nowMs: number): boolean {
+    if (this.#refusals.covers(work))
+      return this.#refuseUnlessPatient(work, "The queue already leaves no room for it.", nowMs);
+    const verdict = judgeArrival(this.#order, work, nowMs, this.#running, this.#traffic.expectedAt(nowMs));
     switch (verdict.kind) {
       case "admitted":
         this.#order = verdict.order;
@@ -160,17 +201,48 @@ export class InferenceServer {
         for (const each of verdict.pushedOut) {
           this.#refuse(each, createOverloaded("Something more important came.", verdict.backlogMs));
         }
-        return;
+        return true;
       case "trial":
-        this.#order = [{ ...work, isTrial: true }];
-        return;
+        this.#order = insertByUrgency(this.#order, { ...work, line: createTrialLine(work.line), trialOf: work.line });
+        return true;
       case "doomed":
-        return this.#refuse(work, createOverloaded("The model takes longer here now than the budget.", 0));
+        this.#refuse(work, createOverloaded(this.#undecided.has(work) ? NO_ROOM_IN_TIME : TOO_SLOW, 0));
+        return true;
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;
-        return this.#refuse(work, createOverloaded(verdict.reason, verdict.backlogMs));
+        return this.#refuseUnlessPatient(work, verdict.reason, nowMs);
     }
+  }
+
+  #refuseUnlessPatient(work: Work, reason: string, nowMs: number): boolean {
+    const isPatient = work.refusableUntilMs > nowMs && (this.#undecided.has(work) || this.#hasPlaceFor(work));
+    if (!isPatient) this.#refuse(work, createOverloaded(reason, this.#doneMs - nowMs));
+    return !isPatient;
+  }
+
+  /** Lets a request wait for room until it must be refused. */
+  #putOff(work: Work, nowMs: number): void {
+    this.#undecided.add(work);
+    void this.#wait(work.refusableUntilMs - nowMs).then(() => {
+      if (!this.#undecided.delete(work)) return;
+      this.#refuse(work, createOverloaded(NO_ROOM_IN_TIME, this.#doneMs - this.#now()));
+    });
+  }
+
+  /** Whether as much may still wait undecided; this is no part of what is accepted. */
+  #hasPlaceFor({ sizeBytes }: Work): boolean {
+    let bytes = sizeBytes;
+    for (const each of this.#undecided) bytes += each.sizeBytes;
+    return this.#undecided.size < LIMITS.deviceQueueRequests && bytes <= LIMITS.deviceQueueBytes;
+  }
+
+  /** Decides again about those that found no room, first those that take the device for the shortest time. */
+  #decideAgain(nowMs: number): void {
+    const works = [...this.#undecided].toSorted(
+      (a, b) => b.priority - a.priority || costMs(a.line) - costMs(b.line) || byUrgency(a, b),
+    );
+    for (const work of works.slice(0, DECIDED_AGAIN)) if (this.#decide(work, nowMs)) this.#undecided.delete(work);
   }
 
   #refuse(work: Work, problem: ProblemError): void {
@@ -196,22 +268,33 @@ export class InferenceServer {
   /** Takes the next batch out of the queue, and refuses requests that cannot be in time. */
   #takeBatch(): Pick<BatchPlan<Work>, "batch" | "backlogMs"> {
     const startedMs = this.#now();
-    const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs);
+    this.#running = null;
+    this.#refusals.clear();
+    this.#decideAgain(startedMs);
+    const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs, this.#traffic.expectedAt(startedMs));
     this.#leave([...doomed, ...batch]);
     for (const each of doomed) {
       this.#refuse(each, new ProblemError("budget-exceeded", "The budget ran out in the queue."));
     }
+    const [first] = batch;
     this.#running =
-      batch[0] === undefined
+      first === undefined
         ? null
-        : { line: batch[0].line, rows: countRows(batch), startedMs, requests: batch.length, works: batch };
+        : {
+            line: first.line,
+            rows: countRows(batch),
+            startedMs,
+            requests: batch.length,
+            works: batch,
+            ...(first.trialOf && { trialOf: first.trialOf }),
+          };
     return { batch, backlogMs };
   }
 
   /** Computes a batch. Returns the function that answers its requests, to be called once the backlog is known. */
   async #compute(batch: readonly Work[]): Promise<(backlogMs: number) => void> {
     const startedMs = this.#now();
-    const { modelKey, id: requestId, line, isProbe } = batch[0]!;
+    const { modelKey, id: requestId, line, trialOf, isProbe } = batch[0]!;
     const rows = countRows(batch);
     const meter = isProbe ? null : this.meter;
     meter?.began(startedMs);
@@ -229,7 +312,10 @@ export class InferenceServer {
       const endedMs = this.#now();
       const serviceMs = endedMs - startedMs;
       // A lost device has been restarted meanwhile.
-      if (!isProbe && batch.every(({ faults }) => faults.length === 0)) line.times.note(rows, serviceMs, endedMs);
+      if (!isProbe && batch.every(({ faults }) => faults.length === 0)) {
+        if (trialOf === undefined) line.times.note(rows, serviceMs, endedMs);
+        else trialOf.times.noteTrial(rows, serviceMs, endedMs);
+      }
       const queuedMs = batch.map(({ arrivedMs }) => startedMs - arrivedMs);
       meter?.computed(rows, times, queuedMs);
       // The way to and from the device's process counts with the transfers.

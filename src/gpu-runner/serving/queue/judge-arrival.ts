@@ -1,5 +1,13 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { fullRowsOf, type Line, playQueue, type Running, type Waiting } from "./play-queue.ts";
+import {
+  type Expected,
+  type Line,
+  NOTHING,
+  type PlayOptions,
+  playQueue,
+  type Running,
+  type Waiting,
+} from "./play-queue.ts";
 
 interface Urgent {
   readonly id: string;
@@ -36,15 +44,17 @@ export type Verdict<Work extends Waiting> =
       /** Expected time of all work now. */
       readonly backlogMs: number;
     }
-  /** Accepted as a trial: the old times say that it would be late, and its run renews them. */
+  /** Accepted as a trial: old times say that it would be late, and its run renews them. */
   | { readonly kind: "trial" }
   /** It would be late even on an idle device. */
   | { readonly kind: "doomed" }
   /** The queue is full, or it would be late or make another one late. */
   | { readonly kind: "overloaded"; readonly reason: string; readonly backlogMs: number };
 
-/** Idle time after which a device may try a request that its times exclude. */
+/** Age of a line's times from which a request may be tried that they exclude. */
 const TRIAL_AFTER_MS = 100;
+/** Most of the device's time for a line's trials while other work is there, should they last as long as ever. */
+const TRIAL_SHARE = 0.05;
 /**
  * Safety factor on the deviation of the work before a request. A factor of one is right for a single forecast, but
  * later arrivals use up the slack again, until something is slow.
@@ -62,12 +72,12 @@ export function judgeArrival<Work extends Waiting>(
   newcomer: Work,
   nowMs: number,
   running: Running | null,
+  { rowsOf, shareAbove }: Expected = NOTHING,
 ): Verdict<Work> {
   const { line, rows, level, deadlineMs, priority } = newcomer;
   if (nowMs + line.times.quantileMs(rows, level) > deadlineMs) {
-    const isIdle = order.length === 0 && running === null;
-    const isTrial = isIdle && nowMs < deadlineMs && nowMs - line.times.notedAtMs > TRIAL_AFTER_MS;
-    return { kind: isTrial ? "trial" : "doomed" };
+    const hasPlace = !isModelFull(order, newcomer, running) && !isFull(order, newcomer);
+    return { kind: hasPlace && isTrialDue(order, newcomer, nowMs, running) ? "trial" : "doomed" };
   }
   const { kept, pushedOut } = makeRoom(order, newcomer, running);
   const reason = isModelFull(kept, newcomer, running)
@@ -80,32 +90,69 @@ export function judgeArrival<Work extends Waiting>(
     return { kind: "overloaded", reason, backlogMs };
   }
   const grown = insertByUrgency(kept, newcomer);
-  const options = { caution: CAUTION };
-  const { late, endsMs, endMs } = playQueue(grown, nowMs, running, options);
-  const backlogMs = endMs - nowMs;
-  if (late.includes(newcomer) || endsMs[grown.indexOf(newcomer)]! + roomMs(kept, line) > deadlineMs) {
+  const plain = forecast(kept, grown, newcomer, nowMs, running, { caution: CAUTION, rowsOf });
+  const { backlogMs } = plain;
+  const share = shareAbove(line, priority);
+  const forecasts = [plain];
+  // Once more with room for work to come. Such a plan alone would leave out others that it takes to be late.
+  if (share > 0 && !plain.isLate) {
+    const stretch = 1 / (1 - share);
+    forecasts.push(forecast(kept, grown, newcomer, nowMs, running, { caution: CAUTION, rowsOf, stretch }));
+  }
+  if (forecasts.some(({ isLate }) => isLate)) {
     return { kind: "overloaded", reason: "The queue leaves too little of the budget.", backlogMs };
   }
-  if (late.length === 0) return { kind: "admitted", order: grown, pushedOut, backlogMs };
-  const before = playQueue(kept, nowMs, running, options).endsMs;
+  const harmed = new Set(forecasts.flatMap((each) => each.harmed));
+  if ([...harmed].some((each) => each.priority >= priority)) {
+    return { kind: "overloaded", reason: "It would make others late that came before it.", backlogMs };
+  }
+  return {
+    kind: "admitted",
+    order: harmed.size === 0 ? grown : grown.filter((each) => !harmed.has(each)),
+    pushedOut: harmed.size === 0 ? pushedOut : [...pushedOut, ...harmed],
+    backlogMs,
+  };
+}
+
+/** Effect of a newcomer on a queue: whether it would be late itself, and the others that it would make late. */
+function forecast<Work extends Waiting>(
+  kept: readonly Work[],
+  grown: readonly Work[],
+  newcomer: Work,
+  nowMs: number,
+  running: Running | null,
+  options: PlayOptions & Pick<Expected, "rowsOf">,
+): { readonly isLate: boolean; readonly harmed: readonly Work[]; readonly backlogMs: number } {
+  const { late, endsMs, endMs } = playQueue(grown, nowMs, running, options);
   const place = grown.indexOf(newcomer);
+  const isLate =
+    late.includes(newcomer) || endsMs[place]! + roomMs(kept, newcomer.line, options.rowsOf) > newcomer.deadlineMs;
+  if (isLate || late.length === 0) return { isLate, harmed: [], backlogMs: endMs - nowMs };
+  const before = playQueue(kept, nowMs, running, options).endsMs;
   const isHarmed = (each: Work, at: number) => {
     const beforeMs = before[at < place ? at : at - 1]!;
     // Requests that are late anyway, or end no later than before, are not harmed.
     return beforeMs <= each.deadlineMs && !(endsMs[at]! <= beforeMs);
   };
-  const isLate = new Set(late);
-  const harmed = grown.filter((each, at) => each !== newcomer && isLate.has(each) && isHarmed(each, at));
-  if (harmed.some((each) => each.priority >= priority)) {
-    return { kind: "overloaded", reason: "It would make others late that came before it.", backlogMs };
-  }
-  const out = new Set(harmed);
-  return {
-    kind: "admitted",
-    order: grown.filter((each) => !out.has(each)),
-    pushedOut: [...pushedOut, ...harmed],
-    backlogMs,
-  };
+  const lateOnes = new Set(late);
+  const harmed = grown.filter((each, at) => each !== newcomer && lateOnes.has(each) && isHarmed(each, at));
+  return { isLate, harmed, backlogMs: endMs - nowMs };
+}
+
+/**
+ * Whether a request that its line's times exclude is tried all the same. Nothing else would renew these times where
+ * they exclude every request. One trial at a time; behind other work more seldom, since it may make that late.
+ */
+function isTrialDue(
+  order: readonly Waiting[],
+  { line, rows, deadlineMs }: Waiting,
+  nowMs: number,
+  running: Running | null,
+) {
+  const isIdle = order.length === 0 && running === null;
+  const restMs = isIdle ? TRIAL_AFTER_MS : Math.max(TRIAL_AFTER_MS, line.times.expectedMs(rows) / TRIAL_SHARE);
+  const isTried = running?.trialOf === line || order.some(({ trialOf }) => trialOf === line);
+  return nowMs < deadlineMs && !isTried && nowMs - line.times.notedAtMs > restMs;
 }
 
 /**
@@ -114,9 +161,9 @@ export function judgeArrival<Work extends Waiting>(
  * small one only. A queue of such requests runs in small batches, which cost most per row and leave no slack when the
  * device stalls.
  */
-function roomMs(order: readonly Waiting[], line: Line): number {
+function roomMs(order: readonly Waiting[], line: Line, rowsOf: Expected["rowsOf"]): number {
   if (!line.joins) return 0;
-  const fullRows = fullRowsOf(line);
+  const fullRows = rowsOf(line);
   const share = (order.length / fullRows - 1) / (BATCHES_UNTIL_ROOM - 1);
   return share <= 0 ? 0 : Math.min(1, share) * line.times.expectedMs(fullRows);
 }

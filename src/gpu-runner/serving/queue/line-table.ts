@@ -47,6 +47,11 @@ export class LineTable {
   }
 }
 
+/** Line for one trial of a line: as if nothing were known of its times. */
+export function createTrialLine({ modelKey, ...caps }: ServedLine): ServedLine {
+  return createLine(modelKey, new ServiceTimes(), caps).alone;
+}
+
 /** Value of a key, created if absent, and marked as most recently used; beyond `most` the first is removed. */
 function useOf<Value>(map: Map<string, Value>, key: string, most: number, create: () => Value): Value {
   const value = map.get(key) ?? create();

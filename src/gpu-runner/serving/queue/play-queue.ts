@@ -1,12 +1,12 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { EVEN, type Level, levelOf, RECENT_SAMPLES, type ServiceTimes } from "./service-times.ts";
+import { EVEN, type Level, RECENT_SAMPLES, type ServiceTimes, SURE } from "./service-times.ts";
 
 /** Requests that may share batches: of one variant, with tensors that differ in their rows alone. */
 export interface Line {
   /** False where each request is a batch of its own. */
   readonly joins: boolean;
   /** Times of its batches. */
-  readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "notedAtMs">;
+  readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "measuredRows" | "notedAtMs">;
   /** Model of the requests, whatever their tensors. */
   readonly modelKey?: string;
   /** Most rows of several requests together; no cap where absent or null. A single request may have more. */
@@ -28,9 +28,20 @@ export interface Waiting {
   /** Items of the batch dimension, and bytes of its tensors. */
   readonly rows: number;
   readonly sizeBytes: number;
-  /** A trial starts before its deadline whatever the known times, because they are old. */
-  readonly isTrial?: boolean;
+  /** Line whose old times a trial renews; it waits in a line of its own, as if nothing were known. */
+  readonly trialOf?: Line;
 }
+
+/** What is expected of further arrivals. */
+export interface Expected {
+  /** Most rows of a batch of a line that are worthwhile. */
+  readonly rowsOf: (line: Line) => number;
+  /** Share of the device's time to keep free for requests of at least a priority that earn more than a line's. */
+  readonly shareAbove: (line: Line, priority: number) => number;
+}
+
+/** No arrivals. */
+export const NOTHING: Expected = { rowsOf: fullRowsOf, shareAbove: () => 0 };
 
 /** Current work of a device. */
 export interface Running {
@@ -39,6 +50,7 @@ export interface Running {
   readonly startedMs: number;
   /** Number of requests in the batch; one by default. */
   readonly requests?: number;
+  readonly trialOf?: Line;
 }
 
 /** Future moment of a device: expected time and uncertainty. */
@@ -48,8 +60,6 @@ interface Moment {
   variance: number;
   /** One deviation of their common error, as their expectation is a mean of few samples. */
   commonMs: number;
-  /** Factor on the uncertainty. */
-  readonly caution: number;
 }
 
 /** Forecast of a queue. */
@@ -71,21 +81,30 @@ const OTHERS = 8;
 
 /** Standard normal quantiles of the levels, from 0 (never above) to 0.999. */
 const DEVIATIONS = [0, 0, 0.674, 1.282, 1.645, 2.054, 2.326, 2.576, 3.09];
-const SURE = levelOf(0.99);
+
+/** How a queue is played. */
+export interface PlayOptions {
+  /** Place in the queue of the first batch's leader. */
+  readonly leader?: number;
+  /** Factor on the uncertainty of the work that waits. */
+  readonly caution?: number;
+  /** Factor on its time, to leave room for work to come. */
+  readonly stretch?: number;
+  readonly rowsOf?: Expected["rowsOf"];
+}
 
 /**
  * Simulates a queue that is ordered by urgency: at each step the first waiting request leads a batch. A batch takes its
  * expected time; the work before a request widens its uncertainty like independent normal times (variances add).
- * `leader` is the place in the queue of the first batch's leader. Costs time in proportion to the queue, times
- * `HORIZON` at worst.
+ * Costs time in proportion to the queue, times `HORIZON` at worst.
  */
 export function playQueue<Work extends Waiting>(
   order: readonly Work[],
   nowMs: number,
   running: Running | null,
-  { leader = 0, caution = 1 }: { leader?: number; caution?: number } = {},
+  { leader = 0, caution = 1, stretch = 1, rowsOf = fullRowsOf }: PlayOptions = {},
 ): Outcome<Work> {
-  const moment: Moment = { ...endOf(running, nowMs), commonMs: 0, caution };
+  const moment: Moment = { ...endOf(running, nowMs), commonMs: 0 };
   const taken = new Uint8Array(order.length);
   const late: Work[] = [];
   const endsMs = new Float64Array(order.length).fill(Number.NaN);
@@ -95,11 +114,11 @@ export function playQueue<Work extends Waiting>(
     taken[next] = 1;
     if (isHopeless(head, moment.atMs)) late.push(head);
     else {
-      const { places, rows, isSafe } = growBatch(order, taken, next, moment);
+      const { places, rows, isSafe } = growBatch(order, taken, next, moment, rowsOf);
       if (batch.length === 0) batch = places.map((place) => order[place]!);
       if (!isSafe) late.push(head);
-      const deviationMs = deviationOf(head.line, rows);
-      moment.atMs += head.line.times.expectedMs(rows);
+      const deviationMs = caution * deviationOf(head.line, rows);
+      moment.atMs += stretch * head.line.times.expectedMs(rows);
       moment.variance += deviationMs ** 2;
       moment.commonMs += deviationMs / Math.sqrt(RECENT_SAMPLES);
       for (const place of places) endsMs[place] = moment.atMs;
@@ -109,23 +128,29 @@ export function playQueue<Work extends Waiting>(
   return { batch, late, endsMs, endMs: moment.atMs };
 }
 
-/** Whether it would more likely than not be late if it began at this time; a trial only has its deadline. */
-function isHopeless({ line, rows, level, deadlineMs, isTrial = false }: Waiting, atMs: number): boolean {
-  return atMs + (isTrial ? 0 : line.times.quantileMs(rows, Math.min(level, EVEN))) > deadlineMs;
+/** Whether it would more likely than not be late if it began at this time. */
+function isHopeless({ line, rows, level, deadlineMs }: Waiting, atMs: number): boolean {
+  return atMs + line.times.quantileMs(rows, Math.min(level, EVEN)) > deadlineMs;
 }
 
 /**
  * Grows a batch from its leader on, by urgency. It stays small enough that each member is in time with its required
  * confidence, and that more urgent requests of other lines still are.
  */
-function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number, moment: Moment) {
+function growBatch(
+  order: readonly Waiting[],
+  taken: Uint8Array,
+  leader: number,
+  moment: Moment,
+  rowsOf: Expected["rowsOf"],
+) {
   const head = order[leader]!;
   const { line } = head;
   const places = [leader];
   let { rows, sizeBytes } = head;
   const isSafe = moment.atMs + spanMs(head, rows, moment) <= head.deadlineMs;
   if (!line.joins || !isSafe) return { places, rows, isSafe };
-  let limit = safeRows(head, rows, fullRowsOf(line), moment);
+  let limit = safeRows(head, rows, Math.max(rows, rowsOf(line)), moment);
   let others = OTHERS;
   const end = Math.min(order.length, leader + HORIZON);
   for (let index = leader + 1; index < end && rows < limit; index++) {
@@ -182,11 +207,11 @@ function largest(low: number, high: number, holds: (value: number) => boolean): 
 }
 
 /** Time from the expected start of a batch to an end that holds at a member's level. */
-function spanMs({ line, level }: Waiting, rows: number, { variance, commonMs, caution }: Moment): number {
+function spanMs({ line, level }: Waiting, rows: number, { variance, commonMs }: Moment): number {
   const expectedMs = line.times.expectedMs(rows);
   const ownMs = line.times.quantileMs(rows, level) - expectedMs;
   if (variance === 0 || ownMs < 0) return expectedMs + ownMs;
-  return expectedMs + Math.sqrt(ownMs ** 2 + (caution * DEVIATIONS[level]!) ** 2 * (variance + commonMs ** 2));
+  return expectedMs + Math.sqrt(ownMs ** 2 + DEVIATIONS[level]! ** 2 * (variance + commonMs ** 2));
 }
 
 /** Standard deviation of a normal time with the same distance from its expectation to its 0.99 quantile. */
@@ -223,15 +248,19 @@ const LEADERS = [1, 2, 4, 8, 16];
  * simulation instead of a fixed window.
  * Source: Liu and Layland, 1973 (earliest deadline first); Shen et al., SOSP 2019 (Nexus).
  */
-export function planBatch<Work extends Waiting>(order: readonly Work[], nowMs: number): BatchPlan<Work> {
+export function planBatch<Work extends Waiting>(
+  order: readonly Work[],
+  nowMs: number,
+  { rowsOf }: Expected = NOTHING,
+): BatchPlan<Work> {
   const doomed = order.filter((each) => isHopeless(each, nowMs));
   const viable = doomed.length === 0 ? order : order.filter((each) => !isHopeless(each, nowMs));
-  let best: Outcome<Work> = playQueue(viable, nowMs, null);
+  let best: Outcome<Work> = playQueue(viable, nowMs, null, { rowsOf });
   if (best.late.length > 0) {
     for (const leader of LEADERS) {
       // A later leader must not displace a request of higher priority.
       if (viable[leader]?.priority !== viable[0]?.priority) break;
-      const tried = playQueue(viable, nowMs, null, { leader });
+      const tried = playQueue(viable, nowMs, null, { leader, rowsOf });
       if (tried.late.length < best.late.length) best = tried;
     }
   }

@@ -14,6 +14,8 @@ export function levelOf(confidence: number): Level {
 
 /** Level of even chances. */
 export const EVEN: Level = levelOf(0.5);
+/** Level of near certainty. */
+export const SURE: Level = levelOf(0.99);
 
 /** Number of batches of a size in the mean that is expected. */
 export const RECENT_SAMPLES = 32;
@@ -72,6 +74,12 @@ export class ServiceTimes {
     return this.#maxRows;
   }
 
+  /** Rows up to which enough batches ran; 0 before that. */
+  get measuredRows(): number {
+    const largest = this.#sizes.findLast((size) => size.rows.length >= KNOWN_FROM);
+    return largest === undefined ? 0 : 2 ** largest.octave;
+  }
+
   note(rows: number, durationMs: number, nowMs: number): void {
     this.#notedAtMs = nowMs;
     const size = this.#sizeOf(rows);
@@ -86,6 +94,18 @@ export class ServiceTimes {
     size.unread = 0;
     this.#curves.fill(Number.NaN);
     this.#maxRows = this.#findMaxRows();
+  }
+
+  /**
+   * Notes the batch of a trial, which stands for all requests that were refused meanwhile: half of the older samples
+   * go. So some trials suffice to show that a device is fast again.
+   */
+  noteTrial(rows: number, durationMs: number, nowMs: number): void {
+    for (const { rows: known, durationsMs, atMs } of this.#sizes) {
+      for (const list of [known, durationsMs, atMs]) list.splice(0, Math.ceil(list.length / 2));
+    }
+    this.#sizes = this.#sizes.filter((size) => size.rows.length > 0);
+    this.note(rows, durationMs, nowMs);
   }
 
   /** Usual time of a batch, without the slowest of the last ones; 0 without samples. */

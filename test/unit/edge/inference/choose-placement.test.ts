@@ -39,7 +39,7 @@ function choose({
   return choosePlacement(
     placements.map(([placement]) => placement),
     {
-      wishes: { budgetMs, minFidelity: 0, onMiss: "reject", ...wishes },
+      wishes: { budgetMs, refuseWithinMs: 0, minFidelity: 0, onMiss: "reject", ...wishes },
       spentMs,
       usualSpentMs,
       outlook: (wanted) => placements.find(([placement]) => placement === wanted)![1],
@@ -85,6 +85,20 @@ describe("the choice of a placement", () => {
     expect(chosen({ placements: [dear, cheap], budgetMs: 10 })).toBe("cheap");
     // Loaded so much that it does not fit, it is out.
     expect(chosen({ placements: [dear, cheap], budgetMs: 5.5 })).toBe("dear");
+  });
+
+  it("is one whose queue is too long only where the request can wait for a refusal", () => {
+    const placements = [
+      [livePlacement("long"), outlook(2, { queueMs: 9 })],
+      [livePlacement("short"), outlook(4, { queueMs: 6 })],
+    ] as const;
+    const wait = (refuseWithinMs: number, spentMs = 0) =>
+      chosen({ placements, budgetMs: 9, wishes: { refuseWithinMs }, spentMs });
+    expect([wait(0), wait(1), wait(2)]).toEqual(["overloaded", "overloaded", "short"]);
+    expect(wait(2, 1)).toBe("overloaded");
+    expect(choose({ placements, budgetMs: 9, wishes: { refuseWithinMs: 9 } })).toMatchObject({ fits: false });
+    // Idle, too, it would be late.
+    expect(chosen({ placements, budgetMs: 2, wishes: { refuseWithinMs: 2 } })).toBe("unattainable");
   });
 
   it("then, of two at random that cost about the same, the one with less to do", () => {
@@ -253,7 +267,7 @@ describe("of very many placements", () => {
     const indices = new Map(placements.map((placement, index) => [placement, index]));
     const looked = new Set<LivePlacement>();
     const choice = choosePlacement(placements, {
-      wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
+      wishes: { budgetMs, refuseWithinMs: 0, minFidelity: 0, onMiss: "reject" },
       spentMs: 0,
       usualSpentMs: 0,
       outlook: (placement) => {

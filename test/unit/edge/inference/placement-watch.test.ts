@@ -166,6 +166,36 @@ describe("link and service", () => {
   });
 });
 
+describe("refusals of all requests", () => {
+  /** Refuses one every five milliseconds while the prediction exceeds a budget of 20 ms; returns for how long. */
+  const refuse = (atMostMs: number) => {
+    const startedMs = nowMs;
+    while (nowMs - startedMs < atMostMs && predictLatency(see(), 0).latencyMs > 20) {
+      watch.noteRefusal(placement, nowMs);
+      nowMs += 5;
+    }
+    return nowMs - startedMs;
+  };
+
+  it("end by themselves where nothing is answered, not even a probe", () => {
+    warmUp();
+    for (let i = 0; i < 2_000; i++) pass(60, 2);
+    expect(see().linkMs).toBeGreaterThan(50);
+    expect(refuse(60_000)).toBeLessThan(8_000);
+  });
+
+  it("go on where probes show that it is as slow as before", () => {
+    warmUp();
+    for (let i = 0; i < 2_000; i++) pass(60, 2);
+    for (let i = 0; i < 20; i++) {
+      expect(refuse(500)).toBe(500);
+      const attempt = watch.begin(placement, 1, see(), 1_000, nowMs, true);
+      nowMs += 62;
+      watch.answered(attempt, answered(2), nowMs);
+    }
+  });
+});
+
 describe("a request that ran out of less time than is expected anyway", () => {
   it("teaches nothing, however often it happens", () => {
     warmUp();

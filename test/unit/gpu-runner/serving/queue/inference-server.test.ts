@@ -30,6 +30,8 @@ const codeOf = (error: unknown) => (error instanceof ProblemError ? error.proble
 function scriptServer() {
   const clock = { nowMs: 1_000 };
   const calls: Call[] = [];
+  /** Ends of the server's waits, in their order. */
+  const waits: (() => void)[] = [];
   const server = new InferenceServer(
     {
       infer: (modelKey, tensors, { requestId }) =>
@@ -40,6 +42,7 @@ function scriptServer() {
         }),
     },
     () => clock.nowMs,
+    () => new Promise((resolve) => waits.push(() => resolve(null))),
   );
   const serve = (requestId: string, budgetMs: number, changes: Partial<ServerRequest> = {}, tensors = [row(1)]) => {
     const request = { requestId, modelVersionId: "ver_x", variant: "fp32", budgetMs, joins: true, ...changes };
@@ -64,7 +67,7 @@ function scriptServer() {
     }
     calls.length = 0;
   };
-  return { server, clock, calls, serve, call, finish, learn };
+  return { server, clock, calls, waits, serve, call, finish, learn };
 }
 
 describe("the server of a device", () => {
@@ -157,6 +160,33 @@ describe("the server of a device", () => {
     const trial = serve("trial", 5);
     await finish(0, 1);
     expect((await trial).rows).toBe(1);
+  });
+
+  it("decides late about a request that can wait for a refusal", async () => {
+    const { server, serve, clock, calls, waits, finish, learn } = scriptServer();
+    await learn(10);
+    const patient = { refuseWithinMs: 14 };
+    const running = serve("running", 60_000);
+    const lucky = serve("lucky", 15, patient);
+    expect(await serve("firm", 15).then(String, codeOf)).toBe("overloaded");
+    expect(server.waiting).toBe(1);
+    // The batch ends five milliseconds before the time that is expected of it.
+    await finish(0, 5);
+    await running;
+    await finish(1, 10);
+    expect(await lucky).toMatchObject({ rows: 1 });
+    expect(server.waiting).toBe(0);
+
+    const late = serve("late", 60_000);
+    const refused = serve("refused", 15, patient);
+    const cancelled = serve("cancelled", 15, patient);
+    server.cancel("cancelled");
+    expect(await cancelled.then(String, codeOf)).toBe("budget-exceeded");
+    clock.nowMs += 14;
+    for (const end of waits) end();
+    expect(await refused.then(String, codeOf)).toBe("overloaded");
+    await finish(calls.length - 1, 1);
+    await late;
   });
 
   it("answers what turned out to be doomed before anything is computed", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { byUrgency, judgeArrival } from "../../../../../src/gpu-runner/serving/queue/judge-arrival.ts";
-import type { Waiting } from "../../../../../src/gpu-runner/serving/queue/play-queue.ts";
+import { NOTHING, type Waiting } from "../../../../../src/gpu-runner/serving/queue/play-queue.ts";
 import { levelOf } from "../../../../../src/gpu-runner/serving/queue/service-times.ts";
 import { LIMITS } from "../../../../../src/protocol/wire/limits.ts";
 import { idsOf, scriptLine, scriptRequest } from "./scripted-line.ts";
@@ -63,8 +63,17 @@ describe("a request that comes", () => {
   it("is tried all the same on an idle device without recent measurements", () => {
     expect(judge([], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("trial");
     expect(judge([], request("b", 999), { nowMs: 1_000 }).kind).toBe("doomed");
-    expect(judge([request("a", 2_000)], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("doomed");
-    expect(judge([], request("b", 1_009), { nowMs: 1_000, isBusy: true }).kind).toBe("doomed");
+    expect(judge([], request("b", 109), { nowMs: 100 }).kind).toBe("doomed");
+  });
+
+  it("is tried behind other work, too, but more seldom, and one at a time", () => {
+    // Ten milliseconds are a twentieth of 200.
+    expect(judge([request("a", 2_000)], request("b", 209), { nowMs: 200 }).kind).toBe("doomed");
+    expect(judge([request("a", 2_000)], request("b", 210), { nowMs: 201 }).kind).toBe("trial");
+    expect(judge([], request("b", 210), { nowMs: 201, isBusy: true }).kind).toBe("trial");
+    const trial = { ...request("trial", 1_009), line: scriptLine({ fixedMs: 0, rowMs: 0 }), trialOf: line };
+    expect(judge([trial], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("doomed");
+    expect(judgeArrival([], request("b", 1_009), 1_000, { ...running, trialOf: line }).kind).toBe("doomed");
   });
 
   it("waits for what is overdue as long again as that is overdue", () => {
@@ -93,6 +102,26 @@ describe("a request that comes", () => {
     expect(judge([of("risky", 12)], of("before", 15)).kind).toBe("overloaded");
     expect(judge([of("risky", 24), of("first", 22)], of("before", 23)).kind).toBe("overloaded");
     expect(judge([of("risky", 12)], of("behind", 60)).kind).toBe("admitted");
+  });
+});
+
+describe("a request that may have to give way to later ones", () => {
+  const expected = (share: number) => ({ ...NOTHING, shareAbove: () => share });
+  const judgeWith = (share: number, waiting: readonly Waiting[], newcomer: Waiting) =>
+    judgeArrival(waiting, newcomer, 0, null, expected(share)).kind;
+
+  it("needs room for the share of the device that is kept for them", () => {
+    const waiting = [request("a", 40), request("b", 45)];
+    expect(judgeWith(0, waiting, request("c", 47))).toBe("admitted");
+    expect(judgeWith(0.5, waiting, request("c", 59))).toBe("overloaded");
+    expect(judgeWith(0.5, waiting, request("c", 60))).toBe("admitted");
+  });
+
+  it("leaves that room to the others, too, and never makes one late that has none", () => {
+    expect(judgeWith(0, [request("a", 29)], request("c", 20))).toBe("admitted");
+    expect(judgeWith(0.5, [request("a", 29)], request("c", 20))).toBe("overloaded");
+    expect(judgeWith(0.5, [request("a", 30)], request("c", 20))).toBe("admitted");
+    expect(judgeWith(0.5, [request("a", 15)], request("c", 14))).toBe("overloaded");
   });
 });
 

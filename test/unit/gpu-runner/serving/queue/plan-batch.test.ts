@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { planBatch, type Waiting } from "../../../../../src/gpu-runner/serving/queue/play-queue.ts";
+import { NOTHING, planBatch, type Waiting } from "../../../../../src/gpu-runner/serving/queue/play-queue.ts";
 import { levelOf } from "../../../../../src/gpu-runner/serving/queue/service-times.ts";
 import { byUrgency } from "../../../../../src/gpu-runner/serving/queue/judge-arrival.ts";
 import { LIMITS } from "../../../../../src/protocol/wire/limits.ts";
@@ -107,9 +107,11 @@ describe("a plan", () => {
     expect(plan([risky, request("other", 1_000)])).toMatchObject({ doomed: [], batch: [risky] });
   });
 
-  it("begins a trial as long as its deadline has not passed", () => {
-    expect(plan([request("trial", 1, { isTrial: true })], 1).batch).toHaveLength(1);
-    expect(plan([request("trial", 1, { isTrial: true })], 1.1).doomed).toHaveLength(1);
+  it("makes no batch larger than is worthwhile, but by a single request", () => {
+    const crowd = Array.from({ length: 20 }, (_, index) => request(`c${index}`, 1_000));
+    const expected = { ...NOTHING, rowsOf: () => 3 };
+    expect(planBatch(crowd.toSorted(byUrgency), 0, expected).batch).toHaveLength(3);
+    expect(planBatch([request("large", 1_000, { rows: 5 }), ...crowd], 0, expected).batch).toHaveLength(1);
   });
 
   it("says how long all of it is expected to take", () => {

@@ -12,7 +12,7 @@ export function scriptLine({
 } = {}): Line {
   const expectedMs = (rows: number) => fixedMs + rowMs * rows;
   const quantileMs = (rows: number, level: number) => expectedMs(rows) * (level > levelOf(0.9) ? tail : 1);
-  return { joins, times: { expectedMs, quantileMs, maxRows, notedAtMs } };
+  return { joins, times: { expectedMs, quantileMs, maxRows, measuredRows: maxRows, notedAtMs } };
 }
 
 /** A request of one row that has to be in time as surely as not to be in the tail. */

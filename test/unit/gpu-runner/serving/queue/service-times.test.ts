@@ -174,3 +174,11 @@ describe("the largest batch", () => {
     expect(new ServiceTimes().maxRows).toBe(1);
   });
 });
+
+it("a trial takes half of the older samples' place, so that some trials show that a device is fast again", () => {
+  const times = new ServiceTimes();
+  learn(times, 1, same(50, 256));
+  let trials = 0;
+  for (; quantile(times, 1, 0.99) > 2; trials++) times.noteTrial(1, 2, 256 + trials);
+  expect(trials).toBeLessThan(12);
+});
