@@ -131,7 +131,7 @@ function learn(attempt: Attempt, answer: RunnerAnswer, outcome: LinkOutcome | nu
   const nowMs = Date.now();
   if (answer.kind === "answered") return placementWatch.answered(attempt, answer, nowMs);
   if (answer.kind === "missed") return placementWatch.missed(attempt, nowMs);
-  if (answer.kind === "abandoned") return placementWatch.abandoned(attempt);
+  if (answer.kind === "abandoned") return placementWatch.abandoned(attempt, nowMs);
   const heard = outcome !== null && (outcome.ok || outcome.heard);
   if (!heard && GONE.has(answer.problem.code)) return placementWatch.lost(attempt, nowMs);
   return placementWatch.refused(attempt, { ...answer.problem, heard }, nowMs);

@@ -87,7 +87,7 @@ export interface ReadyOp {
   readonly work: number;
   /** Whether its lanes synchronise, which limits it to one workgroup per row. */
   readonly isSerial: boolean;
-  /** How the catalogue computes it; null where the work is too little or its form another one. */
+  /** How the catalogue can compute it; null where its form is another one. */
   readonly tile: Tile | null;
   /** Elements of each of its lines, where lanes of a workgroup may share one; else 0. */
   readonly line: number;

@@ -65,7 +65,9 @@ export function scheduleOperators(operators: readonly ReadyOp[], layout: Network
     }
     const choice = chooseTile(tiling, tile.kind, tile);
     // Smaller operators are for slices alone, and only where they are worth a dispatch.
-    if (!tile.isHeavy && (choice.structure !== "in-slices" || op.work <= spreadFrom)) {
+    const isLeft = !tile.isHeavy && (choice.structure !== "in-slices" || op.work <= spreadFrom);
+    const [across, down] = choice.variant.passes[0]!.workgroups(tile, choice.axes);
+    if (isLeft || Math.max(across, down) > MAX_GROUPS) {
       add(op);
       continue;
     }

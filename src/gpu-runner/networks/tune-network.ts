@@ -56,10 +56,10 @@ export async function tuneNetwork(
     const shareMs = (budgetMs - (performance.now() - startedAt)) / (samples.length - at);
     const phase = (name: string) => (samples.length > 1 ? `${name}, size ${at + 1} of ${samples.length}` : name);
     const options = { before: layouts[key], inputs: samples[at]!, budgetMs: shareMs, report, phase };
-    const tuned = await tuneAtSize(network, context.device, options);
-    await network.spread(tuned.after.layout);
-    found[key] = tuned.after.layout;
-    sizes.push(tuned);
+    const { size, layout } = await tuneAtSize(network, context.device, options);
+    await network.spread(layout);
+    found[key] = layout;
+    sizes.push(size);
   });
   try {
     // A network that needs its sizes first is planned when it runs. Each size takes a trial, a turn and a run, however
@@ -89,7 +89,7 @@ async function tuneAtSize(
     readonly report: Reporter;
     readonly phase: (name: string) => string;
   },
-): Promise<NetworkTuning["sizes"][number]> {
+): Promise<{ readonly size: NetworkTuning["sizes"][number]; readonly layout: NetworkLayout }> {
   const startedAt = performance.now();
   const rows = rowsOf(network, inputs);
   const choice = await chooseLayout(network, device, {
@@ -105,7 +105,7 @@ async function tuneAtSize(
   const gain = ratioOfMedians(beforeMs, challengerMs);
   const wins = !isSame && isSurelyLarger(gain, beforeMs, challengerMs);
   const old = { layout: before, ms: summarise(beforeMs) };
-  return {
+  const size = {
     inputs: Object.fromEntries(inputs.map(({ name, shape }) => [name, [...shape]])),
     trials: choice.trials.map(describeTrial),
     before: old,
@@ -113,6 +113,7 @@ async function tuneAtSize(
     gain: wins ? gain : { ratio: 1, low: 1, high: 1 },
     complete: choice.complete,
   };
+  return { size, layout: wins ? choice.layout : before };
 }
 
 /** Rows to measure with. Inputs that settle the sizes are none of the plan's. */

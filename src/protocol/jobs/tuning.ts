@@ -71,8 +71,13 @@ export type TuningTrial = z.infer<typeof TuningTrial>;
 
 const Gain = z.object({ ratio: z.number().positive(), low: z.number().nullable(), high: z.number().nullable() });
 
+/** A layout as a result names it: a release may no longer have the tiling. */
+const ReportedLayout = NetworkLayout.extend({
+  tiling: z.string().max(LIMITS.nameLength).nullable().meta({ description: "As of its release; null: no tiles" }),
+}).meta({ id: "ReportedLayout" });
+
 /** A layout and its runs, in turn with those of another. */
-const TimedLayout = z.object({ layout: NetworkLayout, ms: Distribution }).meta({ id: "TimedLayout" });
+const TimedLayout = z.object({ layout: ReportedLayout, ms: Distribution }).meta({ id: "TimedLayout" });
 
 /** Layouts of a model's network on one device, each measured beside the one that served before. */
 export const NetworkTuning = z
@@ -89,7 +94,7 @@ export const NetworkTuning = z
           trials: z
             .array(
               z.object({
-                layout: NetworkLayout,
+                layout: ReportedLayout,
                 ms: z.number().nullable().meta({ description: "Of its fastest run; null: left out" }),
                 reason: z.string().max(LIMITS.tuningReasonLength).nullable(),
               }),

@@ -11,7 +11,9 @@ export const NetworkLayout = z
     spreadFrom: z.number().nonnegative().meta({
       description: "An operator with more work than this gets a dispatch of its own with many workgroups",
     }),
-    tiling: Tiling.nullable().meta({ description: "Tiles of heavy operators; null: the one program computes all" }),
+    tiling: Tiling.nullable().meta({
+      description: "Tiles of products and convolutions; null: the one program computes all",
+    }),
     groupsAtMost: z
       .int()
       .positive()

@@ -72,7 +72,7 @@ export const PROBLEMS = {
     fault: "client",
     exitCode: 6,
   },
-  cancelled: { status: 409, title: "The job was cancelled", retryable: false, fault: "client", exitCode: 11 },
+  cancelled: { status: 409, title: "It was cancelled", retryable: false, fault: "client", exitCode: 11 },
   "precondition-failed": {
     status: 412,
     title: "The resource has changed since it was read",

@@ -1,5 +1,5 @@
 import type { NetworkTuning, StoredTuning, Tuning, TuningTrial } from "../../protocol/jobs/tuning.ts";
-import { type NetworkLayout, PLAIN } from "../../protocol/models/network-layout.ts";
+import { PLAIN } from "../../protocol/models/network-layout.ts";
 import { describeClock } from "../history.ts";
 import { formatDuration, type Numbers, PAGE_NUMBERS } from "../numbers.ts";
 import type { Tone } from "../tone.ts";
@@ -81,7 +81,14 @@ function describeNetwork(network: NetworkTuning, figures: Figures): ResultWords 
   };
 }
 
-function describeLayout({ lanes, spreadFrom, tiling, groupsAtMost, lineLanes, hasAttention }: NetworkLayout): string {
+function describeLayout({
+  lanes,
+  spreadFrom,
+  tiling,
+  groupsAtMost,
+  lineLanes,
+  hasAttention,
+}: NetworkTuning["sizes"][number]["after"]["layout"]): string {
   return [
     `${lanes} lanes`,
     spreadFrom === 0 ? "every operator spread" : spreadFrom > 1e9 ? "one dispatch" : `spread from ${spreadFrom}`,

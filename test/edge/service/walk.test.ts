@@ -151,6 +151,7 @@ const WRONG_QUERY: Record<string, string> = {
   placement: "plc_x",
   confidence: "2",
   minFidelity: "2",
+  refuseWithinMs: "-1",
   priority: "10",
   onMiss: "wait",
   backend: "abacus".repeat(20),

@@ -71,6 +71,14 @@ export function noteMissed(device: DeviceWatch, { sentAtMs, deadlineAtMs }: Sent
   device.missedAtMs = nowMs;
 }
 
+/** Forgets a request that shows nothing: silence counts from the next one that is still unanswered. */
+export function forget(device: DeviceWatch, sent: Sent): void {
+  device.inFlight.delete(sent);
+  if (device.unansweredSinceMs !== sent.sentAtMs) return;
+  const next = [...device.inFlight].find(({ sentAtMs }) => sentAtMs >= sent.sentAtMs);
+  device.unansweredSinceMs = next?.sentAtMs ?? null;
+}
+
 /** Notes that the runner is gone, so that no request waits to find out. */
 export function noteGone(device: DeviceWatch, nowMs: number): void {
   device.unansweredSinceMs = Number.NEGATIVE_INFINITY;

@@ -75,12 +75,16 @@ export class NamedBudgets {
   hold(placement: Sized, named: Named, nowMs: number): void {
     const { rows, confidence, idleMs } = named;
     const key = sizeKeyOf(placement);
-    const others = this.#heldBy(key, nowMs).filter(
-      (each) => each.rows !== rows || each.confidence !== confidence || each.idleMs !== idleMs,
-    );
+    const isSame = (each: Held) => each.rows === rows && each.confidence === confidence && each.idleMs === idleMs;
+    const known = this.#heldBy(key, nowMs);
+    const same = known.find(isSame);
+    const others = known.filter((each) => !isSame(each));
     this.#held.delete(key);
     if (this.#held.size >= KEPT_PLACEMENTS) this.#held.delete(this.#held.keys().next().value!);
-    const held = { ...named, untilMs: nowMs + HELD_MS, answered: 0, missed: 0 };
+    // Named again, it holds longer, and is still that of the callers before.
+    const beforeMs = Math.max(named.beforeMs, same?.beforeMs ?? 0);
+    const { answered = 0, missed = 0 } = same ?? {};
+    const held = { ...named, beforeMs, untilMs: nowMs + HELD_MS, answered, missed };
     this.#held.set(key, [...others, held].slice(-KEPT_BUDGETS));
   }
 

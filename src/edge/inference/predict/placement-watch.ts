@@ -5,6 +5,7 @@ import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
 import { calibratedLink, calibratedQuantile, calibratedSketch, largestRows } from "./calibrated-service.ts";
 import {
   type DeviceWatch,
+  forget,
   noteBacklog,
   noteGone,
   noteHeard,
@@ -209,7 +210,10 @@ export class PlacementWatch {
       return;
     }
     // A probe represents many refused requests: earlier samples fade as if those had been served.
-    if (attempt.isProbe) this.#fade(placement, FADED_SHARE);
+    if (attempt.isProbe) {
+      this.#fadeLink(placement, FADED_SHARE);
+      this.#fadeWork(placement, FADED_SHARE);
+    }
     remember(this.#answers, placement.runnerId, (this.#answers.get(placement.runnerId) ?? 0) + 1);
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
     if (!isMeasured) return;
@@ -254,9 +258,17 @@ export class PlacementWatch {
     noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
   }
 
-  /** Forgets a request whose caller went away: it shows nothing. */
-  abandoned(attempt: Attempt): void {
-    this.#device(attempt.placement).inFlight.delete(attempt);
+  /**
+   * Notes a request whose caller went away. A wait beyond what was expected counts as a missed one, since callers may give
+   * up before their budgets end, and only a miss shows a device that hangs; a shorter one shows nothing.
+   */
+  abandoned(attempt: Attempt, nowMs: number): void {
+    const { placement, outlook, sentAtMs } = attempt;
+    if (nowMs - sentAtMs > outlook.linkMs + outlook.serviceMs + outlook.queueMs + outlook.coldMs) {
+      this.missed(attempt, nowMs);
+      return;
+    }
+    forget(this.#device(placement), attempt);
   }
 
   /**
@@ -269,7 +281,11 @@ export class PlacementWatch {
     const passedMs = Math.min(nowMs - sinceMs, REFUSED_HALF_LIFE_MS);
     if (passedMs < LEAST_FADED_MS) return;
     remember(this.#fadedAtMs, placement.id, nowMs);
-    this.#fade(placement, 1 - 2 ** (-passedMs / REFUSED_HALF_LIFE_MS));
+    const share = 1 - 2 ** (-passedMs / REFUSED_HALF_LIFE_MS);
+    this.#fadeWork(placement, share);
+    // Other placements of the runner may answer, and show its link.
+    const heardAtMs = this.#heardAtMs.get(placement.runnerId) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - heardAtMs > UNANSWERED_MS) this.#fadeLink(placement, share);
   }
 
   /** Notes the loss of the runner, or of the connection to it. */
@@ -289,10 +305,13 @@ export class PlacementWatch {
     return wasHeardSinceProbe(this.#device(placement));
   }
 
-  /** Samples of all sizes lose a share of their weight. */
-  #fade(placement: LivePlacement, share: number): void {
-    const link = this.#links.get(placement.runnerId);
+  #fadeLink({ runnerId }: LivePlacement, share: number): void {
+    const link = this.#links.get(runnerId);
     if (link !== undefined) fadeTimes(link, share);
+  }
+
+  /** Samples of all sizes lose a share of their weight. */
+  #fadeWork(placement: LivePlacement, share: number): void {
     for (const [key, times] of [...this.#services, ...this.#wholes])
       if (key.startsWith(`${placement.id}/`)) fadeTimes(times, share);
   }
@@ -383,7 +402,7 @@ function keyOf(placement: LivePlacement, rows: number): string {
 /**
  * The most that may be predicted from the question on for a request with a named budget. The budget is for the whole: an
  * unusual time before the question leaves less for the rest, which most requests do not need. So it takes from that room
- * until the chances are even; one that exceeds the whole budget takes nothing.
+ * until the chances are even. A time that uses the whole room up takes nothing: the request is late anyway.
  */
 function restOf({ beforeMs, idleMs }: NamedTimes, spentMs: number, evenMs: () => number): number {
   const overMs = spentMs - beforeMs;

@@ -2,9 +2,9 @@ import type { Device } from "../../../protocol/fleet/hardware.ts";
 import type { Clock } from "../../../protocol/wire/distribution.ts";
 import type { RunTimes } from "../../devices/gpu/span-recorder.ts";
 import type { GpuTimer } from "../../devices/gpu/timer.ts";
-import { isEmulated } from "../../host/hardware/device-names.ts";
-import { napFor, RunForecast, shareCoreUntil } from "../../devices/gpu/wait-for-gpu.ts";
+import { napFor, RunForecast } from "../../devices/gpu/wait-for-gpu.ts";
 import type { RunnableKernel } from "../dispatch/dispatch.ts";
+import { noteBusy } from "./raise-clocks.ts";
 
 /** Timestamps of a software device are erratic below this. */
 const SHORTEST_TRUSTED_MS = 0.1;
@@ -47,7 +47,6 @@ export async function measureKernel(
   beforeRun: (done: number, total: number) => void | Promise<void>,
   { forecast = new RunForecast(), onRun }: MeasureOptions = {},
 ): Promise<Samples> {
-  await raiseClocks(device, kernel);
   const gpuMs = timer === null ? null : new Float64Array(runs);
   const wallMs = new Float64Array(runs);
   for (let run = 0; run < runs; run++) {
@@ -68,36 +67,6 @@ export async function measureKernel(
     onRun?.(run, { startMs, submittedMs, doneMs, readMs: performance.now(), ticks });
     forecast.note(1, Math.min(tookMs, gpuMs?.[run] ?? tookMs));
   }
-  busyUntilMs.set(device, performance.now());
+  noteBusy(device);
   return { gpuMs, wallMs };
-}
-
-/** A GPU's clocks may be low after such a pause. */
-const PAUSE_MS = 500;
-/** They are up where runs have not become faster for so long. */
-const STEADY_MS = 300;
-const LEAST_RAISE_MS = 500;
-const MOST_RAISE_MS = 2_000;
-/** Share of a run's time by which the next is surely faster. */
-const FASTER = 0.02;
-
-const busyUntilMs = new WeakMap<GPUDevice, number>();
-
-/**
- * Runs a kernel until a GPU's clocks are up, unless it has just been busy. An idle H200 ran at 345 MHz of 1,980, so that
- * its roof for float32 was measured as a sixth; under a light load it took a second to come up. Emulations have no clocks
- * of their own.
- */
-async function raiseClocks(device: GPUDevice, kernel: RunnableKernel): Promise<void> {
-  const startedMs = performance.now();
-  if (isEmulated(device.adapterInfo) || startedMs - (busyUntilMs.get(device) ?? -Infinity) < PAUSE_MS) return;
-  let fastest = { ms: Number.POSITIVE_INFINITY, atMs: startedMs };
-  for (let beganMs = startedMs; beganMs - startedMs < MOST_RAISE_MS;) {
-    device.queue.submit([kernel.encode()]);
-    await shareCoreUntil(device.queue.onSubmittedWorkDone());
-    const nowMs = performance.now();
-    if (nowMs - beganMs < (1 - FASTER) * fastest.ms) fastest = { ms: nowMs - beganMs, atMs: nowMs };
-    if (nowMs - startedMs > LEAST_RAISE_MS && nowMs - fastest.atMs > STEADY_MS) return;
-    beganMs = nowMs;
-  }
 }

@@ -6,6 +6,7 @@ import { type ProblemCode, ProblemError } from "../../../protocol/wire/problem.t
 import type { Peak, Roofline } from "../../../protocol/fleet/roofline.ts";
 import type { BenchmarkDevice } from "../benchmark/benchmark-kernel.ts";
 import { findPeak, type PeakSearch } from "./find-peak.ts";
+import { raiseClocks } from "../benchmark/raise-clocks.ts";
 
 export interface RooflineOptions {
   /** Time limit of all searches. Once it is used up, each remaining peak is measured with least effort. */
@@ -49,6 +50,7 @@ const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incor
  * `cancelled`, or with `backend-failed` where the device does.
  */
 export async function measureRoofline(target: BenchmarkDevice, options: RooflineOptions): Promise<Roofline> {
+  await raiseClocks(target.device, options.signal);
   const startedAt = performance.now();
   const loadAverage = loadavg()[0] ?? 0;
   // Large buffers are released at once instead of kept for reuse, which leaves their budget to buffers in use.
@@ -86,5 +88,6 @@ export async function remeasurePeak(
   budgetMs: number,
   signal: AbortSignal,
 ): Promise<Peak> {
+  await raiseClocks(target.device, signal);
   return findPeak(target, searchFor(wanted), performance.now() + budgetMs, signal);
 }

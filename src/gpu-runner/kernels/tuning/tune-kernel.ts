@@ -18,6 +18,7 @@ import {
   type TunerSettings,
   type TunerStep,
 } from "./tuner.ts";
+import { raiseClocks } from "../benchmark/raise-clocks.ts";
 
 /** Result of a search without the fields that only the runner around the device knows. */
 export interface TuningMeasurement {
@@ -42,6 +43,7 @@ export async function tuneKernel(
   spec: KernelTuningSpec,
   { settings = SUCCESSIVE_HALVING, onProgress, signal }: TuneOptions,
 ): Promise<TuningMeasurement> {
+  await raiseClocks(target.device, signal);
   const startedAt = performance.now();
   const untuned = resolveBenchmark(target.kernels, spec);
   const { kernel, shape } = untuned;
