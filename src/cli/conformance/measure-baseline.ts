@@ -23,7 +23,10 @@ const CAPACITY_MS = 2_500;
 const CALLERS = [8, 16, 32, 64];
 const GAIN = 1.05;
 
-/** Measures idle latency and capacity by short closed loops. Throws `invalid-request` where requests are not answered, `internal` where it was stopped. */
+/**
+ * Measures idle latency and capacity by short closed loops. Throws `invalid-request` where requests are not answered,
+ * `internal` where none arrives or the run was stopped.
+ */
 export async function measureBaseline(sender: Sender, say: (what: string) => void): Promise<Baseline> {
   say("idle latency");
   const { status, text } = await sender.ask(UNHURRIED_MS);

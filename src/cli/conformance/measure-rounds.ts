@@ -1,8 +1,8 @@
 import {
+  type BurstEnd,
   judgeOrder,
   judgeRetries,
   judgeSlots,
-  type BurstEnd,
   type RetryRound,
   type SlotRound,
 } from "./judge-rounds.ts";
