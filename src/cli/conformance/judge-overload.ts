@@ -23,24 +23,45 @@ const EARLY = 0.5;
 /** Least share of the capacity that has to be answered in time. */
 const LEAST_GOODPUT = 0.5;
 
+/** Largest share of connections that were refused or broke: beyond it a server may be dead, whose ends tell nothing. */
+const BROKEN_SHARE = 0.01;
+
+/** Reason why too many connections broke for a verdict on their ends; null where they did not. */
+export function findBroken(seen: readonly Seen[]): string | null {
+  const broken = countOf(seen, 0);
+  if (broken <= BROKEN_SHARE * seen.length) return null;
+  return (
+    `${broken.toLocaleString("en")} of ${seen.length.toLocaleString("en")} connections were refused or broke, ` +
+    `as those of a dead server do; at most ${inPercent(BROKEN_SHARE)} may.`
+  );
+}
+
+function countOf(seen: readonly Seen[], end: number): number {
+  return seen.filter(({ status }) => status === end).length;
+}
+
 /** Expiry on time: every request has its end, an answer or an error, by its deadline and the tolerance. */
 export function judgeExpiry(seen: readonly Seen[], bounds: Bounds): Judgement {
   const ends = seen.map((each) => judgeEnd(each, bounds));
   const trials = ends.filter((end) => end !== "blurred").length;
   const late = ends.filter((end) => end === "late").length;
+  // Of ends that were all blurred, `doubtLag` says so.
   if (trials === 0) return doubtLag(untold("No request was sent."), seen, bounds);
-  const silent = seen.filter(({ status }) => status === -1).length;
+  const broken = countOf(seen, 0);
+  const silent = countOf(seen, -1);
   const worstMs = seen.reduce(
     (most, { latencyMs }) => Math.max(most, latencyMs - bounds.deadlineMs),
     Number.NEGATIVE_INFINITY,
   );
   const { low, high } = wilsonInterval(late, trials);
-  const figures = { requests: trials, late, lateShare: late / trials, low, high, silent, worstMs };
+  const figures = { requests: trials, late, lateShare: late / trials, low, high, broken, silent, worstMs };
   const tail = silent > 0 ? `; ${silent} had none when they were closed` : "";
   const sentence =
     `${inShare(late, trials)} had no end ${inMs(bounds.toleranceMs)} after their deadline of ${inMs(bounds.deadlineMs)}; ` +
     `at most ${inPercent(LATE_ENDS)} may. The last end came ${inMs(Math.abs(worstMs))} ${worstMs < 0 ? "before" : "after"} its deadline${tail}.`;
-  return doubtLag({ verdict: judgeShare(late, trials, LATE_ENDS), figures, sentence }, seen, bounds);
+  const verdict = judgeShare(late, trials, LATE_ENDS);
+  const doubt = verdict === "failed" ? null : findBroken(seen);
+  return doubtLag(doubt === null ? { verdict, figures, sentence } : untold(doubt, figures), seen, bounds);
 }
 
 /** What an overload is judged by. */
@@ -115,7 +136,7 @@ function nameRefusal(figures: RefusalFigures, { lateShare, deadlineMs }: Overloa
 }
 
 /** Ends of a row of fresh requests of which nearly all must be in time. */
-const FRESH = 20;
+export const FRESH = 20;
 const FRESH_IN_TIME = 19;
 
 /**
@@ -136,9 +157,6 @@ export function judgeRecovery(
   rounds: readonly (readonly Seen[])[],
   { mostMs, watchedMs, ...bounds }: Bounds & { readonly mostMs: number; readonly watchedMs: number },
 ): Judgement {
-  if (rounds.some((fresh) => fresh.length < FRESH)) {
-    return untold("Too many requests were open (--max-open) before any fresh one could be sent.");
-  }
   const times = rounds.map((fresh) => recoveryMs(fresh, bounds));
   const slow = times.filter((time) => time === null || time > mostMs).length;
   const worstMs = times.includes(null) ? null : Math.max(...times.map((time) => time ?? 0));

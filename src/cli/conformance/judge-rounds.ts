@@ -76,15 +76,23 @@ export interface OrderBounds {
   /** Arrivals, or ends, that are closer than this have no order. */
   readonly jitterMs: number;
   readonly idleMs: number;
+  /** Callers at the capacity: so many may be in work at once, and of these a later one may end first. */
+  readonly callers: number;
 }
 
-/** Share of the ordered pairs in which the later arrival ended clearly before the earlier one (Kendall's discordant pairs). */
-export function invertedShare(seen: readonly Seen[], jitterMs: number): number {
+/**
+ * Share of the ordered pairs in which the later arrival ended clearly before the earlier one (Kendall's discordant
+ * pairs). Pairs with fewer than `callers` arrivals from one to the other have no order.
+ */
+export function invertedShare(
+  seen: readonly Seen[],
+  { jitterMs, callers }: Pick<OrderBounds, "jitterMs" | "callers">,
+): number {
   const ordered = seen.filter(isAnswer).toSorted((one, other) => one.atMs - other.atMs);
   let pairs = 0;
   let inverted = 0;
   for (const [index, earlier] of ordered.entries()) {
-    for (const later of ordered.slice(index + 1)) {
+    for (const later of ordered.slice(index + callers)) {
       if (later.atMs - earlier.atMs < jitterMs) continue;
       pairs++;
       if (later.atMs + later.latencyMs < earlier.atMs + earlier.latencyMs - jitterMs) inverted++;
@@ -94,12 +102,14 @@ export function invertedShare(seen: readonly Seen[], jitterMs: number): number {
 }
 
 /** Barging: under a backlog, later requests do not systematically end before earlier ones. */
-export function judgeOrder(rounds: readonly (readonly Seen[])[], { jitterMs, idleMs }: OrderBounds): Judgement {
+export function judgeOrder(rounds: readonly (readonly Seen[])[], bounds: OrderBounds): Judgement {
   const backlogs = rounds.filter((seen) => {
     const answers = seen.filter(isAnswer);
-    return answers.length >= LEAST_ANSWERS && median(answers.map(({ latencyMs }) => latencyMs)) >= LEAST_WAIT * idleMs;
+    return (
+      answers.length >= LEAST_ANSWERS && median(answers.map(({ latencyMs }) => latencyMs)) >= LEAST_WAIT * bounds.idleMs
+    );
   });
-  const shares = backlogs.map((seen) => invertedShare(seen, jitterMs)).filter((share) => !Number.isNaN(share));
+  const shares = backlogs.map((seen) => invertedShare(seen, bounds)).filter((share) => !Number.isNaN(share));
   const share = medianOfRounds(shares);
   const figures = {
     rounds: shares.length,
@@ -109,7 +119,7 @@ export function judgeOrder(rounds: readonly (readonly Seen[])[], { jitterMs, idl
   };
   if (share === null)
     return untold(
-      `Only ${shares.length} of ${rounds.length} rounds had a backlog with answers; six are needed.`,
+      `Only ${shares.length} of ${rounds.length} rounds had a backlog of answers that was longer than what ${bounds.callers} callers wait for; six are needed.`,
       figures,
     );
   const sentence =
@@ -118,15 +128,20 @@ export function judgeOrder(rounds: readonly (readonly Seen[])[], { jitterMs, idl
   return { verdict: judgeMedian(shares, INVERTED_SHARE), figures, sentence };
 }
 
-/** A burst that was left alone, and one whose clients all sent again. */
-export interface RetryRound {
-  /** From the time of the retries to the last answer, without retries. */
-  readonly controlMs: number;
-  readonly retryMs: number;
-  /** Share of the retries that were answered. */
+/** End of a burst, from the time at which its waiting clients send again, or would. */
+export interface BurstEnd {
+  /** To the last answer. */
+  readonly durationMs: number;
+  /** Share of the requests waited for that were answered. */
   readonly answeredShare: number;
   /** Work that was waiting at that time, by the capacity. */
   readonly leftMs: number;
+}
+
+/** A burst that was left alone, and one whose clients all sent again. */
+export interface RetryRound {
+  readonly control: BurstEnd;
+  readonly retried: BurstEnd;
 }
 
 /** Largest duration with retries, as a multiple of that without. Twice is all work done twice. */
@@ -138,10 +153,10 @@ export function judgeRetries(
   rounds: readonly RetryRound[],
   { toleranceMs, how }: Pick<Bounds, "toleranceMs"> & { readonly how: string },
 ): Judgement {
-  const whole = rounds.filter(
-    ({ answeredShare, leftMs }) => answeredShare >= LEAST_ANSWERED && leftMs >= LEAST_LEFT * toleranceMs,
-  );
-  const ratios = whole.map(({ controlMs, retryMs }) => retryMs / controlMs);
+  const isWhole = ({ answeredShare, leftMs }: BurstEnd) =>
+    answeredShare >= LEAST_ANSWERED && leftMs >= LEAST_LEFT * toleranceMs;
+  const whole = rounds.filter(({ control, retried }) => isWhole(control) && isWhole(retried));
+  const ratios = whole.map(({ control, retried }) => retried.durationMs / control.durationMs);
   const ratio = medianOfRounds(ratios);
   const figures = {
     rounds: ratios.length,
@@ -151,7 +166,7 @@ export function judgeRetries(
   };
   if (ratio === null) {
     return untold(
-      `Only ${ratios.length} of ${rounds.length} rounds had work waiting and nine of ten retries answered; six are needed.`,
+      `Only ${ratios.length} of ${rounds.length} rounds had work waiting and nine of ten requests answered, with retries and without; six are needed.`,
       figures,
     );
   }

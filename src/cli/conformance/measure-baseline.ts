@@ -1,5 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
 import { quantile } from "../../stats/distribution/summary.ts";
 import { isAnswer } from "./judgement.ts";
 import { UNHURRIED_MS } from "./put-requests.ts";
@@ -24,12 +23,15 @@ const CAPACITY_MS = 2_500;
 const CALLERS = [8, 16, 32, 64];
 const GAIN = 1.05;
 
-/** Measures idle latency and capacity by short closed loops. Throws `invalid-request` where requests are not answered. */
+/**
+ * Measures idle latency and capacity by short closed loops. Throws `invalid-request` where requests are not answered,
+ * `internal` where none arrives or the run was stopped.
+ */
 export async function measureBaseline(sender: Sender, say: (what: string) => void): Promise<Baseline> {
   say("idle latency");
   const { status, text } = await sender.ask(UNHURRIED_MS);
-  if (status <= 0) throw new ProblemError("internal", "the server cannot be reached");
-  if (!isAnswer({ status })) throw new ProblemError("invalid-request", `the server answered ${status}: ${text}`);
+  if (status <= 0) throw explain(sender, "internal", "the server cannot be reached");
+  if (!isAnswer({ status })) throw explain(sender, "invalid-request", `the server answered ${status}: ${text}`);
   for (let count = 1; count < WARM_UP; count++) await sender.send(UNHURRIED_MS);
   const idle = await measureIdle(sender);
   let best = { capacityPerSecond: 0, callers: 0 };
@@ -41,8 +43,14 @@ export async function measureBaseline(sender: Sender, say: (what: string) => voi
     if (!isMore) break;
   }
   if (best.capacityPerSecond === 0)
-    throw new ProblemError("invalid-request", "the server answered none of several callers");
+    throw explain(sender, "invalid-request", "the server answered none of several callers");
   return { ...idle, ...best };
+}
+
+/** The problem with a baseline: where the run was stopped, that is why nothing was answered. */
+function explain({ stopped }: Sender, code: ProblemCode, detail: string): ProblemError {
+  if (!stopped.aborted) return new ProblemError(code, detail);
+  return new ProblemError("internal", `the run ended before anything could be judged: ${String(stopped.reason)}`);
 }
 
 async function measureIdle(sender: Sender): Promise<Pick<Baseline, "idleP50Ms" | "idleP95Ms">> {
@@ -52,7 +60,7 @@ async function measureIdle(sender: Sender): Promise<Pick<Baseline, "idleP50Ms" |
     const sentMs = performance.now();
     const ended = await sender.send(UNHURRIED_MS);
     if (!isAnswer(ended))
-      throw new ProblemError("invalid-request", `the idle server answered with status ${ended.status}`);
+      throw explain(sender, "invalid-request", `the idle server answered with status ${ended.status}`);
     latencies.push(performance.now() - sentMs);
   }
   return { idleP50Ms: quantile(latencies, 0.5), idleP95Ms: quantile(latencies, 0.95) };
@@ -64,7 +72,7 @@ async function measureCapacity(sender: Sender, callers: number, pauseMs: number)
   const call = async () => {
     while (performance.now() - startedMs < CAPACITY_MS && !sender.stopped.aborted) {
       if (isAnswer(await sender.send(UNHURRIED_MS))) answered++;
-      else await delay(pauseMs);
+      else await sender.pause(pauseMs);
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
@@ -84,7 +92,7 @@ export async function drain(sender: Sender, { idleP50Ms, idleP95Ms }: Baseline, 
     const sentMs = performance.now();
     const ended = await sender.send(UNHURRIED_MS);
     calm = isAnswer(ended) && performance.now() - sentMs <= calmMs ? calm + 1 : 0;
-    if (!isAnswer(ended)) await delay(idleP50Ms);
+    if (!isAnswer(ended)) await sender.pause(idleP50Ms);
   }
   return true;
 }

@@ -1,8 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { judgeOrder, judgeRetries, judgeSlots, type RetryRound, type SlotRound } from "./judge-rounds.ts";
+import {
+  type BurstEnd,
+  judgeOrder,
+  judgeRetries,
+  judgeSlots,
+  type RetryRound,
+  type SlotRound,
+} from "./judge-rounds.ts";
 import { isAnswer, type Judgement, type Seen, untold } from "./judgement.ts";
 import { answerAll, evenArrivals, putRequests, sendBurst, type Sent, UNHURRIED_MS } from "./put-requests.ts";
-import { calm, NO_CARRIER, NOT_CALM, type Suite } from "./suite.ts";
+import { calm, CUT, NO_CARRIER, NOT_CALM, type Suite } from "./suite.ts";
 
 /** Fresh requests that probe a server at once. */
 const PROBES = 8;
@@ -25,7 +31,7 @@ export async function measureWork(suite: Suite): Promise<Judgement> {
   const count = burstOf(suite, deadlineMs + Math.max(LEFT_MS, 2 * deadlineMs));
   const rounds = await measureSlots(suite, "bursts that expire", async () => {
     sendBurst(sender, count, deadlineMs);
-    await delay(deadlineMs + toleranceMs);
+    await sender.pause(deadlineMs + toleranceMs);
     // All that it has not had the time for; what was refused by then counts, too, since refusing it is right.
     return { waiting: count - (baseline.capacityPerSecond * (deadlineMs + toleranceMs)) / 1e3, close: null };
   });
@@ -40,7 +46,7 @@ export async function measureCancellation(suite: Suite): Promise<Judgement> {
   const rounds = await measureSlots(suite, "bursts whose connections close", async () => {
     const closing = new AbortController();
     const burst = sendBurst(sender, count, UNHURRIED_MS, { signal: closing.signal });
-    await delay(closedAtMs);
+    await sender.pause(closedAtMs);
     return { waiting: burst.filter(({ status }) => status === null).length, close: closing };
   });
   if (rounds === null) return untold(NOT_CALM);
@@ -82,16 +88,18 @@ const BACKLOG_MS = 1_000;
 
 export async function measureBarging(suite: Suite): Promise<Judgement> {
   const { sender, baseline, say } = suite;
-  const { idleP50Ms, idleP95Ms, capacityPerSecond } = baseline;
+  const { idleP50Ms, idleP95Ms, capacityPerSecond, callers } = baseline;
   const count = burstOf(suite, BACKLOG_MS);
   const rounds: Seen[][] = [];
   for (let round = 0; round < suite.rounds && !sender.stopped.aborted; round++) {
     if (!(await calm(suite))) return untold(NOT_CALM);
     say(`backlogs in order (${round + 1} of ${suite.rounds})`);
     const plan = { deadlineMs: UNHURRIED_MS, horizonMs: UNHURRIED_MS };
-    rounds.push(await putRequests(sender, evenArrivals(count, BACKLOG * capacityPerSecond), plan));
+    const { seen, isCut } = await putRequests(sender, evenArrivals(count, BACKLOG * capacityPerSecond), plan);
+    if (isCut) return untold(CUT);
+    rounds.push(seen);
   }
-  return judgeOrder(rounds, { jitterMs: Math.max(2, idleP95Ms - idleP50Ms), idleMs: idleP50Ms });
+  return judgeOrder(rounds, { jitterMs: Math.max(2, idleP95Ms - idleP50Ms), idleMs: idleP50Ms, callers });
 }
 
 export async function measureRetries(suite: Suite): Promise<Judgement> {
@@ -105,7 +113,7 @@ export async function measureRetries(suite: Suite): Promise<Judgement> {
     const control = await putBurst(suite, count, retryAtMs, false);
     if (!(await calm(suite))) return untold(NOT_CALM);
     const retried = await putBurst(suite, count, retryAtMs, true);
-    rounds.push({ ...retried, controlMs: control.retryMs });
+    rounds.push({ control, retried });
   }
   const how = target.hasRetryKey
     ? "send again under the same key while the first is open"
@@ -114,17 +122,12 @@ export async function measureRetries(suite: Suite): Promise<Judgement> {
 }
 
 /** One burst, whose waiting clients send again at some time or do not; times count from there. */
-async function putBurst(
-  suite: Suite,
-  count: number,
-  retryAtMs: number,
-  isRetried: boolean,
-): Promise<Omit<RetryRound, "controlMs">> {
+async function putBurst(suite: Suite, count: number, retryAtMs: number, isRetried: boolean): Promise<BurstEnd> {
   const { sender, target } = suite;
   const closing = new AbortController();
   const keys = Array.from({ length: count }, () => crypto.randomUUID());
   const first = sendBurst(sender, count, UNHURRIED_MS, { signal: closing.signal, keys });
-  await delay(retryAtMs);
+  await sender.pause(retryAtMs);
   const waiting = first.flatMap(({ status }, index) => (status === null ? [index] : []));
   const startedMs = performance.now();
   let awaited: Sent[] = waiting.map((index) => first[index]!);
@@ -136,7 +139,7 @@ async function putBurst(
   await Promise.all(awaited.map(({ ended }) => ended));
   const answered = awaited.filter(({ status }) => status !== null && isAnswer({ status })).length;
   return {
-    retryMs: performance.now() - startedMs,
+    durationMs: performance.now() - startedMs,
     answeredShare: waiting.length === 0 ? 0 : answered / awaited.length,
     leftMs: leftMs(suite, waiting.length),
   };

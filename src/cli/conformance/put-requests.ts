@@ -11,6 +11,13 @@ interface LoadPlan {
   readonly horizonMs: number;
 }
 
+/** A load as it was seen. */
+interface Load {
+  readonly seen: Seen[];
+  /** Whether it was cut short because too many were open: what was seen is no measure of the plan. */
+  readonly isCut: boolean;
+}
+
 /**
  * Sends a request at each arrival, whatever becomes of those before. Each carries what is left of its deadline at its
  * sending, so that a late generator does not move the deadline. What has not ended at the horizon is closed. The load is
@@ -20,17 +27,19 @@ export async function putRequests(
   sender: Sender,
   arrivalsMs: Float64Array,
   { deadlineMs, horizonMs }: LoadPlan,
-): Promise<Seen[]> {
-  const full = new AbortController();
+): Promise<Load> {
+  const short = new AbortController();
   const over = new AbortController();
   const ends: Ended[] = [];
   const seen: Seen[] = [];
+  let isCut = false;
   let timer: NodeJS.Timeout | undefined;
   const send = async (index: number, lagMs: number): Promise<string> => {
     // Arrivals count from the pacer's readiness, which takes some time.
     const passedMs = arrivalsMs[index]! + lagMs;
     timer ??= setTimeout(() => over.abort(), arrivalsMs.at(-1)! + horizonMs - passedMs);
-    if (sender.isFull || sender.stopped.aborted) full.abort();
+    isCut ||= sender.isFull;
+    if (isCut || sender.stopped.aborted) short.abort();
     ends[index] = await sender.send(Math.max(1, deadlineMs - lagMs), { signal: over.signal });
     return "";
   };
@@ -41,10 +50,10 @@ export async function putRequests(
       const { status, doubtMs } = ends[index]!;
       seen.push({ atMs: arrivalsMs[index]!, lagMs, status, latencyMs, doubtMs });
     },
-    full.signal,
+    short.signal,
   );
   clearTimeout(timer);
-  return seen.toSorted((one, other) => one.atMs - other.atMs);
+  return { seen: seen.toSorted((one, other) => one.atMs - other.atMs), isCut };
 }
 
 /** Arrivals at equal distances. */
@@ -95,7 +104,7 @@ export async function answerAll(
       const ended = await sender.send(UNHURRIED_MS);
       doubtMs = ended.doubtMs;
       if (isAnswer(ended)) return;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await sender.pause(PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: count }, call));

@@ -1,10 +1,11 @@
 import http from "node:http";
 import https from "node:https";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Target } from "./target.ts";
 
 /** End of one request. */
 export interface Ended {
-  /** HTTP status; 0 where the connection broke, −1 where it was closed from here. */
+  /** HTTP status; 0 where the connection was refused or broke, −1 where it was closed from here. */
   readonly status: number;
   /** How late this process may have seen the end: the stall of its event loop right before. */
   readonly doubtMs: number;
@@ -24,6 +25,8 @@ const CLOSED = -1;
 const PATIENCE_MS = 30_000;
 /** Idle connections end before a server's own limit, of which Node's two and uvicorn's five seconds are the least. */
 const IDLE_MS = 1_000;
+/** Errors of this machine, not of the server: no local port, file or memory for a connection. */
+const OWN_ERRORS = new Set(["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
 
 /**
  * Sends requests of a target over node:http, whose connections can be closed one by one, and counts them. At a limit it
@@ -63,6 +66,11 @@ export class Sender {
 
   stop(reason: string): void {
     this.#stop.abort(reason);
+  }
+
+  /** Waits so long, or until no more is sent. */
+  async pause(durationMs: number): Promise<void> {
+    await delay(durationMs, undefined, { signal: this.stopped }).catch(() => {});
   }
 
   /**
@@ -115,13 +123,23 @@ export class Sender {
     };
     signal.addEventListener("abort", closeNow, { once: true });
     const patience = setTimeout(closeNow, deadlineMs + PATIENCE_MS);
-    outgoing.on("error", () => resolve(signal.aborted ? CLOSED : 0));
+    outgoing.on("error", (error) => {
+      const own = findOwnError(error);
+      if (own !== null) this.stop(`this machine could open no more connections (${own})`);
+      resolve(signal.aborted ? CLOSED : 0);
+    });
     outgoing.end(body ?? undefined);
     return promise.finally(() => {
       clearTimeout(patience);
       signal.removeEventListener("abort", closeNow);
     });
   }
+}
+
+/** The code of an error that is this machine's own; of a name with several addresses all must be. */
+export function findOwnError(error: Error): string | null {
+  const codes = (error instanceof AggregateError ? error.errors : [error]).map(({ code }) => String(code));
+  return codes.every((code) => OWN_ERRORS.has(code)) ? codes.join(", ") : null;
 }
 
 const TICK_MS = 2;

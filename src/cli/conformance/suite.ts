@@ -22,15 +22,16 @@ export interface Suite {
   readonly seed: number;
   /** Says what happens now. */
   readonly say: (what: string) => void;
-  /** The load of expiry and refusal, which is put once. */
-  overload?: Promise<Overload | null>;
+  /** The load of expiry and refusal, which is put once; text: why it tells nothing. */
+  overload?: Promise<Overload | string>;
 }
 
 export const NO_CARRIER = "No deadline reaches the server (--deadline none), so there is none to keep.";
 export const NOT_CALM =
   "The server was not as fast as at first within a minute, so its state before the load is unknown.";
+export const CUT = "Too many requests were open (--max-open), so the load was cut short.";
 
-/** How long after its deadline an end is waited for, at least. */
+/** How long after the deadline of the last request ends are waited for, at least. */
 const GRACE_MS = 2_000;
 
 /** Deadline and horizon of requests that have to be in time. */

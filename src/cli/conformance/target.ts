@@ -110,7 +110,8 @@ async function readBody(
 /** Seeded tensors for a model by its metadata: free first sizes are the rows, other free sizes are 1. */
 async function makeInputs(base: URL, model: string, rows: number, headers: Record<string, string>, { fetch }: Shell) {
   const url = new URL(`v2/models/${encodeURIComponent(model)}`, base.href.endsWith("/") ? base : `${base.href}/`);
-  const reply = await fetch(url, { headers }).catch(() => {
+  // A redirect would lead to a server that was not named.
+  const reply = await fetch(url, { headers, redirect: "manual" }).catch(() => {
     throw new ProblemError("internal", `${base.href} cannot be reached`);
   });
   const text = await reply.text();

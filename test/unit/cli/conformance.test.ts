@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { conformanceCommand } from "../../../src/cli/conformance/conformance-command.ts";
 import {
@@ -7,10 +10,21 @@ import {
   parsePlace,
   writeDuration,
 } from "../../../src/cli/conformance/carry-value.ts";
-import { judgeExpiry, judgeRecovery, judgeRefusal, recoveryMs } from "../../../src/cli/conformance/judge-overload.ts";
+import {
+  findBroken,
+  judgeExpiry,
+  judgeRecovery,
+  judgeRefusal,
+  recoveryMs,
+} from "../../../src/cli/conformance/judge-overload.ts";
 import { invertedShare, judgeOrder, judgeRetries, judgeSlots } from "../../../src/cli/conformance/judge-rounds.ts";
 import { judgeEnd, judgeShare, medianOfRounds, type Seen } from "../../../src/cli/conformance/judgement.ts";
 import { exitCodeOf, renderReport } from "../../../src/cli/conformance/render-report.ts";
+import { measureBaseline } from "../../../src/cli/conformance/measure-baseline.ts";
+import { countFresh } from "../../../src/cli/conformance/measure-overload.ts";
+import { evenArrivals, putRequests } from "../../../src/cli/conformance/put-requests.ts";
+import { findOwnError, Sender } from "../../../src/cli/conformance/sender.ts";
+import { openTarget } from "../../../src/cli/conformance/target.ts";
 import { createTestShell } from "./test-shell.ts";
 
 const bounds = { deadlineMs: 100, toleranceMs: 20 };
@@ -71,13 +85,26 @@ describe("expiry on time", () => {
     expect(judgeExpiry(silent, bounds)).toMatchObject({ verdict: "failed", figures: { silent: 20 } });
   });
 
+  it("cannot be told of connections that break, as a dead server's do, but for a few", () => {
+    const judged = (broken: number) =>
+      judgeExpiry([...many(1_000 - broken), ...many(broken, { status: 0, latencyMs: 1 })], bounds);
+    expect(judged(10)).toMatchObject({ verdict: "passed", figures: { broken: 10 } });
+    expect(judged(11)).toMatchObject({ verdict: "untold", sentence: expect.stringContaining("11 of 1,000") });
+    expect(findBroken([])).toBeNull();
+    const late = [...many(400, { latencyMs: 900 }), ...many(400, { status: 0, latencyMs: 1 })];
+    expect(judgeExpiry(late, bounds).verdict).toBe("failed");
+  });
+
   it("cannot be told of few requests, of none, or by a generator that lags", () => {
     expect(judgeExpiry(many(100), bounds).verdict).toBe("untold");
-    expect(judgeExpiry([], bounds).verdict).toBe("untold");
+    expect(judgeExpiry([], bounds)).toMatchObject({ verdict: "untold", sentence: "No request was sent." });
     const lagging = judgeExpiry([...many(390), ...many(10, { lagMs: 11 })], bounds);
     expect(lagging.verdict).toBe("untold");
     expect(lagging.sentence).toContain("behind its schedule");
-    expect(judgeExpiry(many(400, { latencyMs: 140, doubtMs: 30 }), bounds).verdict).toBe("untold");
+    expect(judgeExpiry(many(400, { latencyMs: 140, doubtMs: 30 }), bounds)).toMatchObject({
+      verdict: "untold",
+      sentence: expect.stringContaining("400 of 400 ends came in stalls"),
+    });
     expect(judgeExpiry([...many(390), ...many(10, { latencyMs: 140, doubtMs: 30 })], bounds).sentence).toContain(
       "stalls",
     );
@@ -157,6 +184,17 @@ describe("recovery", () => {
     ).toBeNull();
   });
 
+  it("is watched for as long as it may take, and a row longer", () => {
+    expect(countFresh(50, 5_000, 1_000)).toBe(270);
+    expect(countFresh(5, 5_000, 60_000)).toBe(320);
+    expect(countFresh(1, 1_000, 1_000)).toBe(40);
+    const mostMs = 2_000;
+    const last = Array.from({ length: countFresh(50, 1_000, mostMs) }, (_, index) =>
+      seenOf({ atMs: 20 * index, status: 20 * index < mostMs ? 503 : 200 }),
+    );
+    expect(recoveryMs(last, bounds)).toBe(mostMs);
+  });
+
   it("passes where every round is quick, fails where most are slow, else cannot be told", () => {
     const [quick, slow] = [fresh(() => true), fresh(() => false)];
     const judged = (...rounds: Seen[][]) => judgeRecovery(rounds, { ...bounds, mostMs: 200, watchedMs: 1_200 }).verdict;
@@ -193,10 +231,10 @@ describe("slots", () => {
 describe("order", () => {
   const backlog = (endOf: (index: number) => number) =>
     Array.from({ length: 20 }, (_, index) => seenOf({ atMs: 5 * index, latencyMs: endOf(index) - 5 * index }));
-  const judged = (seen: Seen[]) =>
+  const judged = (seen: Seen[], callers = 1) =>
     judgeOrder(
       Array.from({ length: 6 }, () => seen),
-      { jitterMs: 2, idleMs: 20 },
+      { jitterMs: 2, idleMs: 20, callers },
     );
 
   it("is kept by a queue, turned by a stack, and half kept by chance", () => {
@@ -216,10 +254,24 @@ describe("order", () => {
     expect(
       invertedShare(
         backlog((index) => 300 - (index % 4 === 0 ? 1 : 0)),
-        2,
+        { jitterMs: 2, callers: 1 },
       ),
     ).toBe(0);
-    expect(invertedShare([seenOf({ atMs: 0, latencyMs: 90 }), seenOf({ atMs: 1, latencyMs: 10 })], 2)).toBeNaN();
+    const together = [seenOf({ atMs: 0, latencyMs: 90 }), seenOf({ atMs: 1, latencyMs: 10 })];
+    expect(invertedShare(together, { jitterMs: 2, callers: 1 })).toBeNaN();
+  });
+
+  it("is not asked of what several workers of one queue may do at once", () => {
+    const freeAtMs = Array<number>(8).fill(0);
+    const queue = backlog((index) => {
+      const worker = freeAtMs.indexOf(Math.min(...freeAtMs));
+      return (freeAtMs[worker] = Math.max(freeAtMs[worker]!, 5 * index) + (index % 2 === 0 ? 200 : 40));
+    });
+    expect(judged(queue, 8).verdict).toBe("passed");
+    expect(judged(queue, 1).verdict).toBe("failed");
+    const stack = backlog((index) => 1_000 - 20 * index);
+    expect(judged(stack, 8).verdict).toBe("failed");
+    expect(judged(stack, 20).verdict).toBe("untold");
   });
 
   it("cannot be told without a backlog of answers", () => {
@@ -229,9 +281,13 @@ describe("order", () => {
 });
 
 describe("retries", () => {
-  const judged = (retryMs: number, change = {}) =>
+  const burst = { durationMs: 1_000, answeredShare: 1, leftMs: 1_000 };
+  const judged = (retryMs: number, change = {}, controlChange = {}) =>
     judgeRetries(
-      Array.from({ length: 6 }, () => ({ controlMs: 1_000, retryMs, answeredShare: 1, leftMs: 1_000, ...change })),
+      Array.from({ length: 6 }, () => ({
+        control: { ...burst, ...controlChange },
+        retried: { ...burst, durationMs: retryMs, ...change },
+      })),
       { toleranceMs: 20, how: "send again" },
     );
 
@@ -243,6 +299,91 @@ describe("retries", () => {
   it("cannot be told where they were not answered, or nothing was waiting", () => {
     expect(judged(1_040, { answeredShare: 0.8 }).verdict).toBe("untold");
     expect(judged(1_040, { leftMs: 79 }).verdict).toBe("untold");
+  });
+
+  it("cannot be told against a burst of which too little was answered or waiting", () => {
+    expect(judged(1_990, {}, { answeredShare: 0.8 }).verdict).toBe("untold");
+    expect(judged(1_990, {}, { leftMs: 79 }).verdict).toBe("untold");
+  });
+});
+
+/** Uses a server, and a sender to it. */
+async function withServer(
+  listener: RequestListener,
+  use: (sender: Sender, url: string) => Promise<void>,
+  maxOpen = 64,
+): Promise<void> {
+  const server = createServer(listener);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asked = { url, path: "/", method: "POST", rows: 1, header: [], deadline: "none", reset: false };
+  const traffic = { maxRequests: 10_000, maxOpen, maxMs: 60_000, resets: false };
+  const sender = new Sender(await openTarget(asked, createTestShell()), traffic);
+  try {
+    await use(sender, url);
+  } finally {
+    sender.close();
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe("the generator", () => {
+  it("cuts a load short where too many requests are open, and says so", async () => {
+    const plan = { deadlineMs: 100, horizonMs: 200 };
+    const put = (count: number) =>
+      withServer(
+        () => {},
+        async (sender) => {
+          const { seen, isCut } = await putRequests(sender, evenArrivals(count, 10_000), plan);
+          expect({ isCut, some: seen.length >= Math.min(count, 8), all: seen.length === count }).toEqual(
+            count > 8 ? { isCut: true, some: true, all: false } : { isCut: false, some: true, all: true },
+          );
+        },
+        8,
+      );
+    await put(400);
+    await put(8);
+  });
+
+  it("gives the reason of a stop, not the status of what it closed", async () => {
+    let asked = 0;
+    await withServer(
+      (_, reply) => void (asked++ < 12 && reply.end()),
+      async (sender) => {
+        const baseline = measureBaseline(sender, () => {});
+        await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(12);
+        sender.stop("it was interrupted");
+        await expect(baseline).rejects.toThrow("the run ended before anything could be judged: it was interrupted");
+        await sender.pause(3_600_000);
+      },
+    );
+  });
+
+  it("keeps its machine's own errors apart from the server's", () => {
+    const errorOf = (code: string) => Object.assign(new Error(code), { code });
+    expect(findOwnError(errorOf("EADDRNOTAVAIL"))).toBe("EADDRNOTAVAIL");
+    expect(findOwnError(errorOf("ECONNREFUSED"))).toBeNull();
+    expect(findOwnError(errorOf("ECONNRESET"))).toBeNull();
+    expect(findOwnError(new Error("socket hang up"))).toBeNull();
+    // A name whose second address has no server.
+    const both = new AggregateError([errorOf("EADDRNOTAVAIL"), errorOf("ECONNREFUSED")]);
+    expect(findOwnError(both)).toBeNull();
+  });
+
+  it("follows no redirect of a model's metadata", async () => {
+    let isLed = false;
+    await withServer(
+      ({ url }, reply) => {
+        isLed ||= url === "/elsewhere";
+        reply.writeHead(url === "/elsewhere" ? 200 : 302, { location: "/elsewhere" }).end();
+      },
+      async (_, url) => {
+        const asked = { url, model: "a", method: "POST", rows: 1, header: [], deadline: "none", reset: false };
+        await expect(openTarget(asked, createTestShell())).rejects.toThrow("answered 302");
+        expect(isLed).toBe(false);
+      },
+    );
   });
 });
 
