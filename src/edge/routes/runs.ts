@@ -21,7 +21,7 @@ export function bindReports(app: Hono<AppEnv>): void {
     const { run, series, created } = stored;
     if (created) {
       c.executionCtx.waitUntil(searchLanded(env, nowMs));
-      c.executionCtx.waitUntil(announceSoon(env, nowMs));
+      c.executionCtx.waitUntil(announceSoon(env));
     }
     const reply: ReportReply = { run, points: run.points, series };
     return Response.json(reply, { status: created ? 201 : 200, headers: { location: `/v1/runs/${run.id}` } });
@@ -34,7 +34,9 @@ const ANNOUNCE_MS = 100;
 const announcedAtMs = new Map<string, number>();
 
 /** Open dashboards show new points soon; the others at their next reading. */
-async function announceSoon(env: ProjectEnv, nowMs: number): Promise<void> {
+async function announceSoon(env: ProjectEnv): Promise<void> {
+  // A report may arrive before another's announcement, and be stored behind it.
+  const nowMs = Date.now();
   if ((announcedAtMs.get(env.project) ?? 0) > nowMs) return;
   announcedAtMs.set(env.project, nowMs + ANNOUNCE_MS);
   await new Promise((resolve) => setTimeout(resolve, ANNOUNCE_MS));

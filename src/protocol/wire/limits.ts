@@ -146,6 +146,11 @@ export const LIMITS = {
   /** Values that one reported aggregate may stand for, and the length of its sketch. */
   reportedCount: 1e12,
   reportedSketchLength: 65_536,
+  /**
+   * Length of a rollup's sketch, enough for values that differ by ten orders of magnitude: a row of D1, which holds
+   * 2 MB, has those of 60 minutes, and its own.
+   */
+  rollupSketchLength: 16 * KiB,
   /** Longest time by which a report may be ahead of the edge's clock, in milliseconds. */
   reportAheadMs: 86_400_000,
   runNameLength: 128,

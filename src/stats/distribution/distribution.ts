@@ -95,8 +95,9 @@ export function mergeInto(open: OpenAggregate, part: Omit<Aggregate, "sketch">, 
   open.max = Math.max(open.max, part.max);
 }
 
-export function closeAggregate({ sketch, ...exact }: OpenAggregate): Aggregate {
-  return { ...exact, sketch: encodeSketch(sketch) };
+/** The aggregate with its sketch as text, of at most `maxLength` characters (see `encodeSketch`). */
+export function closeAggregate({ sketch, ...exact }: OpenAggregate, maxLength?: number): Aggregate {
+  return { ...exact, sketch: encodeSketch(sketch, maxLength) };
 }
 
 /** Quantiles of an aggregate, from its sketch but never outside its exact extremes. */

@@ -117,11 +117,35 @@ function sortedBuckets(buckets: Map<number, number>, direction: 1 | -1): [number
 
 const FORMAT = 1;
 
+/** A call takes no more arguments than its stack has room for. */
+const ARGUMENTS = 8_192;
+
 /**
  * The sketch as base64 of varints: format, zeros, then per sign the number of buckets and, bucket by
  * bucket in order, the zig-zag gap to the index before and the count. Equal sketches give equal text.
+ * Where that would be longer than `maxLength`, the values nearest to zero count as zero, as many as need be: the paper
+ * bounds a sketch by its lowest buckets, too. The count stays exact, and quantiles of other values are as before.
  */
-export function encodeSketch(sketch: Sketch): string {
+export function encodeSketch(sketch: Sketch, maxLength = Number.POSITIVE_INFINITY): string {
+  const text = renderSketch(sketch);
+  return text.length <= maxLength ? text : encodeSketch(keepLargest(sketch, maxLength / text.length), maxLength);
+}
+
+/** The sketch with this share of its buckets, less than 1: those of the largest magnitudes. */
+function keepLargest(sketch: Sketch, share: number): Sketch {
+  const falling = [...sketch.positive.keys(), ...sketch.negative.keys()].toSorted((a, b) => b - a);
+  const dropped = falling[Math.floor(share * falling.length)] ?? LAST_INDEX;
+  const kept = { ...createSketch(), zeros: sketch.zeros, count: sketch.count };
+  for (const sign of ["positive", "negative"] as const) {
+    for (const [index, count] of sketch[sign]) {
+      if (index > dropped) kept[sign].set(index, count);
+      else kept.zeros += count;
+    }
+  }
+  return kept;
+}
+
+function renderSketch(sketch: Sketch): string {
   const bytes: number[] = [FORMAT];
   writeVarint(bytes, sketch.zeros);
   for (const buckets of [sketch.positive, sketch.negative]) {
@@ -134,7 +158,9 @@ export function encodeSketch(sketch: Sketch): string {
       previous = index;
     }
   }
-  return btoa(String.fromCharCode(...bytes));
+  let text = "";
+  for (let at = 0; at < bytes.length; at += ARGUMENTS) text += String.fromCharCode(...bytes.slice(at, at + ARGUMENTS));
+  return btoa(text);
 }
 
 /** Reads what `encodeSketch` wrote; anything else throws a RangeError. */

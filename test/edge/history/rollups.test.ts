@@ -7,10 +7,12 @@ import { packRollups, rollUp } from "../../../src/edge/history/rollup/roll-up.ts
 import { tendHistory } from "../../../src/edge/history/tend-history.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { appendMeasurements, type Measurement } from "../../../src/edge/store/history/point-store.ts";
-import { parsePack } from "../../../src/edge/store/history/rollup-pack.ts";
+import { parsePack, replaceInPack } from "../../../src/edge/store/history/rollup-pack.ts";
 import { readUnrolled, saveRollups } from "../../../src/edge/store/history/rollup-store.ts";
 import { findStoredSeries, readSelection, seriesIdOf } from "../../../src/edge/store/history/series-store.ts";
 import { summarise } from "../../../src/stats/distribution/distribution.ts";
+import { decodeSketch, encodeSketch } from "../../../src/stats/distribution/sketch.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 import { mainEnv } from "../stack/edge-client.ts";
 
@@ -42,6 +44,12 @@ function measured(subject: string, atMs: number, values: number[], runId: string
     runId,
     aggregate: { count, min, max, sum, sketch },
   };
+}
+
+/** A point whose sketch is about as long as a report may have it: values of some hundred orders of magnitude. */
+function wide(subject: string, atMs: number): Measurement {
+  const values = Array.from({ length: 23_000 }, (_, i) => 1e100 * Math.exp(-0.01005 * i));
+  return measured(subject, atMs, values);
 }
 
 async function numberOf(subject: string): Promise<number> {
@@ -149,6 +157,65 @@ describe("rolling up", () => {
     expect(await read(no, DAY_MS)).toEqual(before);
     const { rowsRead } = await readHistory(env.DB, [no], { fromMs: START_MS, toMs: START_MS + days * DAY_MS }, DAY_MS);
     expect(rowsRead).toBeLessThan(days / 2);
+  });
+
+  it("holds the widest sketches, and loses no point to them", async () => {
+    const minutes = 40;
+    const points = Array.from({ length: minutes }, (_, i) => wide("wide", START_MS + i * 60_000));
+    expect(points[0]!.aggregate.sketch.length).toBeGreaterThan(0.9 * LIMITS.reportedSketchLength);
+    await appendMeasurements(env.DB, points);
+    while (!(await rollUp(env.DB, 10)).isDone);
+    const no = await numberOf("wide");
+    const { count = 0, max = 0 } = points[0]?.aggregate ?? {};
+    expect((await read(no, 60_000)).map((one) => one.count)).toEqual(Array.from({ length: minutes }, () => count));
+    for (const stepMs of [3_600_000, DAY_MS, 28 * DAY_MS]) {
+      const [whole] = await read(no, stepMs);
+      expect(whole).toMatchObject({ count: minutes * count, max });
+      // Such a sketch has as many values in each order of magnitude; the upper ones are those that are kept.
+      expect(Math.abs(Math.log10(whole?.percentiles.p99 ?? 0) - 99)).toBeLessThan(0.1);
+    }
+  });
+
+  it("packs the widest sketches that were stored before packs", async () => {
+    const points = Array.from({ length: 30 }, (_, i) => wide("old-wide", START_MS + i * DAY_MS));
+    await appendMeasurements(env.DB, points);
+    while (!(await rollUp(env.DB, 10)).isDone);
+    await forgetPacks();
+    const no = await numberOf("old-wide");
+    const { sketch = "", count = 0 } = points[0]?.aggregate ?? {};
+    await env.DB.prepare(`update rollups set sketch = ?1 where series_no = ?2`).bind(sketch, no).run();
+    while (await packRollups(env.DB));
+    expect(await countOf("rollups", UNPACKED)).toBe(0);
+    expect((await read(no, DAY_MS)).map((one) => one.count)).toEqual(points.map(() => count));
+    expect(await countOf("rollups", `series_no = ${no} and octet_length(parts) > 1e6`)).toBe(0);
+  });
+
+  it("ends a step where its rollups are long", async () => {
+    const subjects = Array.from({ length: 12 }, (_, i) => `long-${i}`);
+    const append = (minute: number) =>
+      appendMeasurements(
+        env.DB,
+        subjects.map((subject) => measured(subject, START_MS + minute * 60_000, [1])),
+      );
+    await append(0);
+    await rollUp(env.DB, 10);
+    const { aggregate } = wide("x", 0);
+    const sketch = encodeSketch(decodeSketch(aggregate.sketch), LIMITS.rollupSketchLength);
+    const parts = Array.from({ length: 59 }, (_, place) => ({ ...aggregate, sketch, place, runId: null }));
+    const numbers = await Promise.all(subjects.map(numberOf));
+    await env.DB.prepare(
+      "update rollups set parts = ?1 where step_ms = 3600000 and series_no in (select value from json_each(?2))",
+    )
+      .bind(replaceInPack("", parts), JSON.stringify(numbers))
+      .run();
+    await append(59);
+    const first = await rollUp(env.DB, 1);
+    expect(first.isDone).toBe(false);
+    expect(first.points).toBeGreaterThan(0);
+    expect(first.points).toBeLessThan(subjects.length);
+    expect(await rollUp(env.DB, 1)).toEqual({ points: subjects.length - first.points, isDone: true });
+    const { buckets } = await readHistory(env.DB, numbers, WHOLE, 60_000);
+    expect(buckets.length).toBe(60 * subjects.length);
   });
 
   it("names the run of a rollup only if all of it came from that one", async () => {

@@ -4,12 +4,14 @@ import {
   type OpenAggregate,
   openAggregate,
 } from "../../../stats/distribution/distribution.ts";
-import { decodeSketch } from "../../../stats/distribution/sketch.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { decodeSketch, encodeSketch } from "../../../stats/distribution/sketch.ts";
 import { type PackedPart, parsePack, replaceInPack } from "../../store/history/rollup-pack.ts";
 import {
   type Bucket,
   DAY_MS,
   HOUR_MS,
+  measureRollupsAt,
   MINUTE_MS,
   readRollupsAt,
   readUnpacked,
@@ -25,6 +27,8 @@ import {
 
 /** Points of one step: some tens of milliseconds of work, after which it yields. */
 const STEP_POINTS = 1_000;
+/** Bytes of stored rollups and points of one step, unless it is a single point: it takes several times as much memory. */
+const STEP_BYTES = 8 * 1_024 ** 2;
 /** Rollups of one step of packing. */
 const STEP_PACKS = 100;
 
@@ -38,17 +42,18 @@ export async function rollUp(binding: D1Database, maxSteps: number): Promise<{ p
   for (let step = 0; step < maxSteps; step++) {
     const rolled = await rollStep(binding);
     if (rolled === null) return { points, isDone: false };
-    points += rolled;
-    if (rolled < STEP_POINTS) return { points, isDone: true };
+    points += rolled.points;
+    if (rolled.isDone) return { points, isDone: true };
   }
   return { points, isDone: false };
 }
 
-/** Number of points rolled up; null while another call rolls up. */
-async function rollStep(binding: D1Database): Promise<number | null> {
-  const { state, points } = await readUnrolled(binding, STEP_POINTS);
+/** Number of points rolled up, and whether these were all; null while another call rolls up. */
+async function rollStep(binding: D1Database): Promise<{ points: number; isDone: boolean } | null> {
+  const { state, points: next } = await readUnrolled(binding, STEP_POINTS);
+  const points = await cutStep(binding, next);
   const last = points.at(-1);
-  if (last === undefined) return 0;
+  if (last === undefined) return { points: 0, isDone: true };
   const merged = mergePlaces(points);
   const places = [...merged.values()];
   const wide = await readRollupsAt(
@@ -69,7 +74,10 @@ async function rollStep(binding: D1Database): Promise<number | null> {
     mergeInto(open.aggregate, rollup, decodeSketch(rollup.sketch));
     if (open.runId !== rollup.runId) open.runId = null;
   }
-  const closed = places.map(({ aggregate, ...place }) => ({ ...place, ...closeAggregate(aggregate) }));
+  const closed = places.map(({ aggregate, ...place }) => ({
+    ...place,
+    ...closeAggregate(aggregate, LIMITS.rollupSketchLength),
+  }));
   const parts = Map.groupBy(closed, (place) => placeText(widen(place) ?? place));
   const rollups = closed
     .filter((_, index) => isRow(places[index]!))
@@ -80,7 +88,25 @@ async function rollStep(binding: D1Database): Promise<number | null> {
       return { ...place, parts: isPacked ? replaceInPack(packs.get(text) ?? "", own.map(toPart)) : null };
     });
   const outcome = await saveRollups(binding, state, last.seq, rollups, tally(points));
-  return outcome === "saved" ? points.length : null;
+  const isDone = points.length === next.length && next.length < STEP_POINTS;
+  return outcome === "saved" ? { points: points.length, isDone } : null;
+}
+
+/** The first points that are within a step's bytes, with the rollups that they go into; at least one. */
+async function cutStep(binding: D1Database, points: readonly RollingPoint[]): Promise<readonly RollingPoint[]> {
+  const places = new Map(points.flatMap(placesOf).map((place) => [placeText(place), place]));
+  const measured = await measureRollupsAt(binding, [...places.values()]);
+  const uncounted = new Map(measured.map(({ bytes, ...place }) => [placeText(place), bytes]));
+  let bytes = 0;
+  const end = points.findIndex((point, index) => {
+    bytes += point.sketch.length;
+    for (const text of placesOf(point).map(placeText)) {
+      bytes += uncounted.get(text) ?? 0;
+      uncounted.delete(text);
+    }
+    return index > 0 && bytes > STEP_BYTES;
+  });
+  return end === -1 ? points : points.slice(0, end);
 }
 
 /** Packs rollups from before packs; returns whether there may be more. */
@@ -89,13 +115,24 @@ export async function packRollups(binding: D1Database): Promise<boolean> {
   if (rollups.length === 0) return false;
   const packs = rollups.map(({ place, parts }) => {
     const stepMs = place.stepMs === DAY_MS ? HOUR_MS : DAY_MS;
-    const own = parts.map((part) => toPart({ ...part, stepMs }));
+    const own = parts.map((part) => toPart({ ...part, stepMs, sketch: boundSketch(part.sketch) }));
     return { ...place, parts: replaceInPack("", own) };
   });
   return (await savePacks(binding, state, packs)) === "saved" && rollups.length === STEP_PACKS;
 }
 
+/** Rollups from before packs may have longer sketches. */
+function boundSketch(sketch: string): string {
+  const maxLength = LIMITS.rollupSketchLength;
+  return sketch.length <= maxLength ? sketch : encodeSketch(decodeSketch(sketch), maxLength);
+}
+
 type Place = Pick<OpenRollup, "seriesNo" | "stepMs" | "atMs">;
+
+/** The rollups that a point belongs to. */
+function placesOf({ seriesNo, atMs }: RollingPoint): Place[] {
+  return ROLLUP_STEPS_MS.map((stepMs) => ({ seriesNo, stepMs, atMs: Math.floor(atMs / stepMs) * stepMs }));
+}
 
 /** Place of the next wider rollup; undefined for the widest. */
 function widen({ seriesNo, stepMs, atMs }: Place): Place | undefined {
@@ -131,11 +168,10 @@ function mergePlaces(points: readonly RollingPoint[]): Map<string, OpenRollup> {
   const merged = new Map<string, OpenRollup>();
   for (const point of points) {
     const sketch = decodeSketch(point.sketch);
-    for (const stepMs of ROLLUP_STEPS_MS) {
-      const atMs = Math.floor(point.atMs / stepMs) * stepMs;
-      const { seriesNo, runId } = point;
-      const text = placeText({ seriesNo, stepMs, atMs });
-      const open = merged.get(text) ?? { seriesNo, stepMs, atMs, runId, aggregate: openAggregate() };
+    const { runId } = point;
+    for (const place of placesOf(point)) {
+      const text = placeText(place);
+      const open = merged.get(text) ?? { ...place, runId, aggregate: openAggregate() };
       merged.set(text, open);
       mergeInto(open.aggregate, point, sketch);
       if (open.runId !== runId) open.runId = null;

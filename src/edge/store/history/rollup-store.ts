@@ -1,4 +1,5 @@
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { endTurn } from "../../turns.ts";
 import { chunkRows } from "../database.ts";
 import { parsePack } from "./rollup-pack.ts";
@@ -17,10 +18,17 @@ export function widerThan(stepMs: RollupStepMs): RollupStepMs | undefined {
   return ROLLUP_STEPS_MS[ROLLUP_STEPS_MS.indexOf(stepMs) - 1];
 }
 
-/** Most packs, or else rollups, of one statement: a longer one would block every other reader. */
-const PAGE_PACKS = 64;
-const PAGE_ROWS = 1_000;
-/** Attempts to read a span while points are rolled up; the next one is a single transaction. */
+/** Most packs, or else rollups, of one statement. */
+interface PageSize {
+  readonly packs: number;
+  readonly rows: number;
+}
+
+/** A longer statement would block every other reader. */
+const PAGE: PageSize = { packs: 64, rows: 1_000 };
+/** Full packs of 24 hours or more with all the rollups that a query may read: a single transaction. */
+const LAST_PAGE: PageSize = { packs: Math.ceil(LIMITS.historyRows / 24), rows: LIMITS.historyRows + 1 };
+/** Attempts to read a span while points are rolled up, before the one by long pages. */
 const TRIES = 3;
 
 /** Part of a series: a rollup, or a point that is not rolled up yet. */
@@ -71,18 +79,17 @@ interface Question {
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const read = await readPages(binding, question, null);
+    const read = await readPages(binding, question, PAGE);
     if (read !== null) return read;
   }
-  // One page is one transaction.
-  return (await readPages(binding, question, question.maxRows + 1)) ?? { ok: false, reason: "too-many" };
+  return (await readPages(binding, question, LAST_PAGE)) ?? { ok: false, reason: "too-many" };
 }
 
 /** Null where points were rolled up between two pages: some would be missing, or counted twice. */
 async function readPages(
   binding: D1Database,
   { numbers, pieces, maxRows }: Question,
-  wholeRows: number | null,
+  page: PageSize,
 ): Promise<SpanRead | null> {
   const whole = { fromMs: pieces.at(0)?.span.fromMs ?? 0, toMs: pieces.at(-1)?.span.toMs ?? 0 };
   let version: number | null = null;
@@ -91,7 +98,7 @@ async function readPages(
   let open = pieces.map((piece) => ({
     piece,
     rest: numbers.map((no): Rest => [no, piece.span.fromMs]),
-    limit: wholeRows ?? (widerThan(piece.stepMs) === undefined ? PAGE_ROWS : PAGE_PACKS),
+    limit: widerThan(piece.stepMs) === undefined ? page.rows : page.packs,
   }));
   while (open.length > 0) {
     const [state, ...pages]: D1Result[] = await binding.batch([
@@ -111,7 +118,7 @@ async function readPages(
       for (const row of rows) unpack(row, piece, buckets);
       if (rows.length < limit) return [];
       // Rollups from before packs follow each other.
-      const next = wholeRows ?? (rows.at(-1)?.parts === null ? PAGE_ROWS : PAGE_PACKS);
+      const next = rows.at(-1)?.parts === null ? page.rows : page.packs;
       return [{ piece, rest: restBehind(rest, rows.at(-1), piece), limit: next }];
     });
     if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
@@ -215,18 +222,30 @@ export interface Rollup extends Bucket {
   readonly parts: string | null;
 }
 
+type RollupPlace = Pick<Rollup, "seriesNo" | "stepMs" | "atMs">;
+
 /** The current rollups at these places. */
-export async function readRollupsAt(
+export function readRollupsAt(binding: D1Database, places: readonly RollupPlace[]): Promise<Rollup[]> {
+  return selectAt(binding, `${COLUMNS}, step_ms as stepMs, parts`, places);
+}
+
+/** Bytes of the sketches and packs stored at these places, which the database knows without reading them. */
+export function measureRollupsAt(
   binding: D1Database,
-  places: readonly Pick<Rollup, "seriesNo" | "stepMs" | "atMs">[],
-): Promise<Rollup[]> {
+  places: readonly RollupPlace[],
+): Promise<(RollupPlace & { readonly bytes: number })[]> {
+  const bytes = "octet_length(sketch) + coalesce(octet_length(parts), 0) as bytes";
+  return selectAt(binding, `series_no as seriesNo, step_ms as stepMs, at_ms as atMs, ${bytes}`, places);
+}
+
+async function selectAt<Row>(binding: D1Database, columns: string, places: readonly RollupPlace[]): Promise<Row[]> {
   if (places.length === 0) return [];
   const statement = binding.prepare(
-    `select ${COLUMNS}, step_ms as stepMs, parts from json_each(?1) join rollups
+    `select ${columns} from json_each(?1) join rollups
      on series_no = value->>0 and step_ms = value->>1 and at_ms = value->>2`,
   );
   const chunks = chunkRows(places.map(({ seriesNo, stepMs, atMs }) => [seriesNo, stepMs, atMs]));
-  const found = await binding.batch<Rollup>(chunks.map((json) => statement.bind(json)));
+  const found = await binding.batch<Row>(chunks.map((json) => statement.bind(json)));
   return found.flatMap(({ results }) => results);
 }
 
@@ -285,7 +304,7 @@ async function saveStep(
 
 /** A rollup of a day or four weeks from before packs, with the rollups that become its parts. */
 export interface UnpackedRollup {
-  readonly place: Pick<Rollup, "seriesNo" | "stepMs" | "atMs">;
+  readonly place: RollupPlace;
   readonly parts: readonly Bucket[];
 }
 
@@ -321,7 +340,7 @@ export async function readUnpacked(
 export async function savePacks(
   binding: D1Database,
   state: RollState,
-  packs: readonly Pick<Rollup, "seriesNo" | "stepMs" | "atMs" | "parts">[],
+  packs: readonly (RollupPlace & Pick<Rollup, "parts">)[],
 ): Promise<RollOutcome> {
   const update = binding.prepare(
     `update rollups set parts = packed.parts

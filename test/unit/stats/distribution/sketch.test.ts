@@ -144,6 +144,34 @@ describe("a sketch", () => {
       expect(() => decodeSketch(text)).toThrow(RangeError);
   });
 
+  it("fits a bound of its text, where values nearest to zero count as zero and the others as before", () => {
+    fc.assert(
+      fc.property(values, fc.integer({ min: 24, max: 400 }), (samples, maxLength) => {
+        const [whole, text] = [sketchOf(samples), encodeSketch(sketchOf(samples), maxLength)];
+        expect(text.length).toBeLessThanOrEqual(maxLength);
+        if (encodeSketch(whole).length <= maxLength) expect(text).toBe(encodeSketch(whole));
+        const bounded = decodeSketch(text);
+        expect(bounded.count).toBe(samples.length);
+        for (const sign of ["positive", "negative"] as const) {
+          const least = Math.min(...bounded.positive.keys(), ...bounded.negative.keys());
+          expect(bounded[sign]).toEqual(new Map([...whole[sign]].filter(([index]) => index >= least)));
+        }
+      }),
+    );
+  });
+
+  it("is written whatever its size", () => {
+    const sketch = createSketch();
+    for (let index = -2_000; index < 70_000; index++) {
+      sketch.positive.set(index, 1e9);
+      sketch.negative.set(index, 1e9);
+    }
+    sketch.count = 144_000 * 1e9;
+    expect(decodeSketch(encodeSketch(sketch))).toEqual(sketch);
+    const bounded = encodeSketch(sketch, 16_384);
+    expect([bounded.length <= 16_384, decodeSketch(bounded).count]).toEqual([true, sketch.count]);
+  });
+
   it("reads base64 as `atob` does, with or without padding and spaces", () => {
     const sketch = sketchOf(Array.from({ length: 500 }, (_, i) => i - 100));
     for (let size = 0; size < 6; size++) {
