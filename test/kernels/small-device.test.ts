@@ -26,7 +26,11 @@ test("a pass without workgroups counts as no dispatch", () => {
   expect(lines[1]).toEqual({ dispatches: 1 + 2 });
 });
 
+test("a GPU is kept busy before it is timed, unless it has just been, and an emulation never", () => {
+  expect(lines[2]).toEqual({ raised: true, again: 0 });
+});
+
 test("the batch that would fit may be one that runs in parts", () => {
   const errors = [{ pointer: "#/shape/rows", message: "512 would fit now" }];
-  expect(lines[2]).toMatchObject({ problem: { code: "out-of-memory", errors } });
+  expect(lines[3]).toMatchObject({ problem: { code: "out-of-memory", errors } });
 });

@@ -5,6 +5,7 @@ import { triad } from "../../../kernels/triad/triad.kernel.ts";
 import { benchmarkKernel } from "../../../src/gpu-runner/kernels/benchmark/benchmark-kernel.ts";
 import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
 import { openGpu, readLimits } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { raiseClocks } from "../../../src/gpu-runner/kernels/benchmark/raise-clocks.ts";
 import { findPeak } from "../../../src/gpu-runner/kernels/roofline/find-peak.ts";
 import { benchmarkWithinMemory } from "../../../src/gpu-runner/kernels/benchmark/fit-batch.ts";
 import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cache.ts";
@@ -26,6 +27,14 @@ const options = { onProgress: () => {}, signal };
 
 const specOf = (kernel: string, shape: Record<string, number>) =>
   BenchmarkSpec.parse({ kind: "benchmark", kernel, shape, warmup: 0, iterations: 2 });
+
+/** Methods of an object whose class is the driver's own. */
+function methodsOf<Of extends object>(object: Of): Partial<Of> {
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(object)))
+    .filter(([name, { value }]) => name !== "constructor" && typeof value === "function")
+    .map(([name, { value }]) => [name, value.bind(object)] as const);
+  return Object.fromEntries(methods) as Partial<Of>;
+}
 
 /** A driver out of memory, before which a cap would have refused. */
 class RefusingPool extends BufferPool {
@@ -55,6 +64,19 @@ const { counters } = await benchmarkKernel(
   options,
 );
 console.log(JSON.stringify({ dispatches: counters?.dispatches }));
+
+// The same device, which says that it is none of an emulation, and counts what it gets.
+let submitted = 0;
+const queue = {
+  ...methodsOf(device.queue),
+  submit: (work: GPUCommandBuffer[]) => void (submitted++, device.queue.submit(work)),
+};
+const real = { ...methodsOf(device), queue, adapterInfo: { isFallbackAdapter: false } } as unknown as GPUDevice;
+await raiseClocks(real, signal);
+const first = submitted;
+await raiseClocks(real, signal);
+await raiseClocks(device, signal);
+console.log(JSON.stringify({ raised: first > 0, again: submitted - first }));
 
 // Whole, 1,024 rows of 1 KiB need 1 MiB in and 1 MiB out; a part has 256 of them.
 Object.defineProperty(device, "limits", { value: limits });
