@@ -78,7 +78,7 @@ interface RunningBatch extends Running {
   readonly works: readonly Work[];
 }
 
-/** Requests that are decided again at the end of a batch, so that this costs less than a millisecond. */
+/** Requests for which the queue is played again at the end of a batch, so that this costs less than a millisecond. */
 const DECIDED_AGAIN = 32;
 const TOO_SLOW = "The model takes longer here now than the budget.";
 const NO_ROOM_IN_TIME = "The queue left no room for it in time.";
@@ -93,22 +93,24 @@ export class InferenceServer {
   readonly meter = new ServingMeter();
   readonly #backend: InferenceBackend;
   readonly #now: () => number;
-  readonly #wait: (durationMs: number) => Promise<unknown>;
+  readonly #wait: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
   readonly #lines = new LineTable();
   readonly #traffic = new Traffic();
   /** Waiting requests, the most urgent first. */
   #order: readonly Work[] = [];
-  /** Requests that found no room and may be refused later: each batch's end may leave some. */
-  readonly #undecided = new Set<Work>();
+  /** Requests that found no room and may be refused later, with what ends their wait: a batch's end may leave some. */
+  readonly #undecided = new Map<Work, AbortController>();
   #running: RunningBatch | null = null;
   readonly #refusals = new RefusalMemory();
+  #lastTrialMs = Number.NEGATIVE_INFINITY;
   /** Expected end of all waiting work, as of the last forecast. */
   #doneMs = 0;
 
   constructor(
     backend: InferenceBackend,
     now = () => performance.now(),
-    wait: (durationMs: number) => Promise<unknown> = (durationMs) => delay(durationMs, null, { ref: false }),
+    wait: (durationMs: number, signal: AbortSignal) => Promise<unknown> = (durationMs, signal) =>
+      delay(durationMs, null, { ref: false, signal }),
   ) {
     this.#backend = backend;
     this.#now = now;
@@ -166,7 +168,7 @@ export class InferenceServer {
   async settled(modelKey: string): Promise<void> {
     for (;;) {
       await nextTurn();
-      const works = [...this.#order, ...this.#undecided, ...(this.#running?.works ?? [])].filter(
+      const works = [...this.#order, ...this.#undecided.keys(), ...(this.#running?.works ?? [])].filter(
         (work) => work.modelKey === modelKey,
       );
       if (works.length === 0) return;
@@ -176,24 +178,30 @@ export class InferenceServer {
 
   /** Drops a waiting request; a running one is finished and the edge ignores its answer. */
   cancel(requestId: string): void {
-    const cancelled = [...this.#order, ...this.#undecided].find(({ id }) => id === requestId);
+    const cancelled = [...this.#order, ...this.#undecided.keys()].find(({ id }) => id === requestId);
     if (cancelled === undefined) return;
     this.#leave([cancelled]);
-    this.#undecided.delete(cancelled);
+    this.#endWait(cancelled);
     cancelled.reject(new ProblemError("budget-exceeded", "The request ended before it began."));
   }
 
   #enter(work: Work): void {
     const nowMs = this.#now();
     if (!work.isProbe) this.#traffic.note(work, nowMs);
-    if (!this.#decide(work, nowMs)) this.#putOff(work, nowMs);
+    if (!this.#decide(work, nowMs).isDecided) this.#putOff(work, nowMs);
   }
 
-  /** Accepts or refuses a request; false where it has no room now and may be decided later. */
-  #decide(work: Work, nowMs: number): boolean {
-    if (this.#refusals.covers(work))
-      return this.#refuseUnlessPatient(work, "The queue already leaves no room for it.", nowMs);
-    const verdict = judgeArrival(this.#order, work, nowMs, this.#running, this.#traffic.expectedAt(nowMs));
+  /**
+   * Accepts or refuses a request; not decided is one that has no room now and may be decided later. `isPlayed` says
+   * whether the queue was simulated for it, which costs most.
+   */
+  #decide(work: Work, nowMs: number): { readonly isDecided: boolean; readonly isPlayed: boolean } {
+    if (this.#refusals.covers(work)) {
+      const isDecided = this.#refuseUnlessPatient(work, "The queue already leaves no room for it.", nowMs);
+      return { isDecided, isPlayed: false };
+    }
+    const expected = this.#traffic.expectedAt(nowMs);
+    const verdict = judgeArrival(this.#order, work, nowMs, this.#running, expected, this.#lastTrialMs);
     switch (verdict.kind) {
       case "admitted":
         this.#order = verdict.order;
@@ -201,48 +209,68 @@ export class InferenceServer {
         for (const each of verdict.pushedOut) {
           this.#refuse(each, createOverloaded("Something more important came.", verdict.backlogMs));
         }
-        return true;
+        return { isDecided: true, isPlayed: true };
       case "trial":
+        this.#lastTrialMs = nowMs;
         this.#order = insertByUrgency(this.#order, { ...work, line: createTrialLine(work.line), trialOf: work.line });
-        return true;
+        return { isDecided: true, isPlayed: false };
       case "doomed":
         this.#refuse(work, createOverloaded(this.#undecided.has(work) ? NO_ROOM_IN_TIME : TOO_SLOW, 0));
-        return true;
+        return { isDecided: true, isPlayed: false };
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;
-        return this.#refuseUnlessPatient(work, verdict.reason, nowMs);
+        return { isDecided: this.#refuseUnlessPatient(work, verdict.reason, nowMs), isPlayed: true };
     }
   }
 
   #refuseUnlessPatient(work: Work, reason: string, nowMs: number): boolean {
-    const isPatient = work.refusableUntilMs > nowMs && (this.#undecided.has(work) || this.#hasPlaceFor(work));
-    if (!isPatient) this.#refuse(work, createOverloaded(reason, this.#doneMs - nowMs));
+    const hasWaited = this.#undecided.has(work);
+    const isPatient = work.refusableUntilMs > nowMs && (hasWaited || this.#hasPlaceFor(work));
+    if (!isPatient) this.#refuse(work, createOverloaded(hasWaited ? NO_ROOM_IN_TIME : reason, this.#doneMs - nowMs));
     return !isPatient;
   }
 
   /** Lets a request wait for room until it must be refused. */
   #putOff(work: Work, nowMs: number): void {
-    this.#undecided.add(work);
-    void this.#wait(work.refusableUntilMs - nowMs).then(() => {
-      if (!this.#undecided.delete(work)) return;
-      this.#refuse(work, createOverloaded(NO_ROOM_IN_TIME, this.#doneMs - this.#now()));
-    });
+    const ending = new AbortController();
+    this.#undecided.set(work, ending);
+    const decideLast = () => {
+      if (!this.#undecided.has(work)) return;
+      // A timer may ring a little early.
+      this.#decide(work, Math.max(this.#now(), work.refusableUntilMs));
+      this.#endWait(work);
+      if (this.#running === null) void this.#drain();
+    };
+    void this.#wait(work.refusableUntilMs - nowMs, ending.signal).then(decideLast, () => {});
+  }
+
+  /** Ends the wait for room, whose timer would keep the request and its answer. */
+  #endWait(work: Work): void {
+    this.#undecided.get(work)?.abort();
+    this.#undecided.delete(work);
   }
 
   /** Whether as much may still wait undecided; this is no part of what is accepted. */
   #hasPlaceFor({ sizeBytes }: Work): boolean {
     let bytes = sizeBytes;
-    for (const each of this.#undecided) bytes += each.sizeBytes;
+    for (const each of this.#undecided.keys()) bytes += each.sizeBytes;
     return this.#undecided.size < LIMITS.deviceQueueRequests && bytes <= LIMITS.deviceQueueBytes;
   }
 
   /** Decides again about those that found no room, first those that take the device for the shortest time. */
   #decideAgain(nowMs: number): void {
-    const works = [...this.#undecided].toSorted(
-      (a, b) => b.priority - a.priority || costMs(a.line) - costMs(b.line) || byUrgency(a, b),
+    const works = [...this.#undecided.keys()].toSorted(
+      (a, b) => b.priority - a.priority || costMs(a) - costMs(b) || byUrgency(a, b),
     );
-    for (const work of works.slice(0, DECIDED_AGAIN)) if (this.#decide(work, nowMs)) this.#undecided.delete(work);
+    let played = 0;
+    for (const work of works) {
+      const { isDecided, isPlayed } = this.#decide(work, nowMs);
+      if (isDecided) this.#endWait(work);
+      if (isPlayed) played++;
+      // What is left waits for the end of a batch, so there must be one.
+      if (played >= DECIDED_AGAIN && this.#order.length > 0) return;
+    }
   }
 
   #refuse(work: Work, problem: ProblemError): void {
@@ -276,6 +304,8 @@ export class InferenceServer {
     for (const each of doomed) {
       this.#refuse(each, new ProblemError("budget-exceeded", "The budget ran out in the queue."));
     }
+    // They held places that others may have waited for.
+    if (batch.length === 0 && doomed.length > 0) return this.#takeBatch();
     const [first] = batch;
     this.#running =
       first === undefined

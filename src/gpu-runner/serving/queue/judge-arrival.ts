@@ -51,9 +51,9 @@ export type Verdict<Work extends Waiting> =
   /** The queue is full, or it would be late or make another one late. */
   | { readonly kind: "overloaded"; readonly reason: string; readonly backlogMs: number };
 
-/** Age of a line's times from which a request may be tried that they exclude. */
+/** Age of a line's times, and of the device's last trial, from which a request may be tried that they exclude. */
 const TRIAL_AFTER_MS = 100;
-/** Most of the device's time for a line's trials while other work is there, should they last as long as ever. */
+/** Most of the device's time for trials while other work is there, should they last as long as ever. */
 const TRIAL_SHARE = 0.05;
 /**
  * Safety factor on the deviation of the work before a request. A factor of one is right for a single forecast, but
@@ -65,7 +65,8 @@ const BATCHES_UNTIL_ROOM = 3;
 
 /**
  * Decides on arrival: an accepted request must be in time, and so must all accepted before it. The queue is simulated
- * with it. A request of higher priority may displace others; otherwise none that was safe may become late.
+ * with it. A request of higher priority may displace others; otherwise none that was safe may become late. `lastTrialMs`
+ * is when the device last accepted a trial.
  */
 export function judgeArrival<Work extends Waiting>(
   order: readonly Work[],
@@ -73,11 +74,12 @@ export function judgeArrival<Work extends Waiting>(
   nowMs: number,
   running: Running | null,
   { rowsOf, shareAbove }: Expected = NOTHING,
+  lastTrialMs = Number.NEGATIVE_INFINITY,
 ): Verdict<Work> {
   const { line, rows, level, deadlineMs, priority } = newcomer;
   if (nowMs + line.times.quantileMs(rows, level) > deadlineMs) {
     const hasPlace = !isModelFull(order, newcomer, running) && !isFull(order, newcomer);
-    return { kind: hasPlace && isTrialDue(order, newcomer, nowMs, running) ? "trial" : "doomed" };
+    return { kind: hasPlace && isTrialDue(order, newcomer, nowMs, running, lastTrialMs) ? "trial" : "doomed" };
   }
   const { kept, pushedOut } = makeRoom(order, newcomer, running);
   const reason = isModelFull(kept, newcomer, running)
@@ -92,20 +94,23 @@ export function judgeArrival<Work extends Waiting>(
   const grown = insertByUrgency(kept, newcomer);
   const plain = forecast(kept, grown, newcomer, nowMs, running, { caution: CAUTION, rowsOf });
   const { backlogMs } = plain;
-  const share = shareAbove(line, priority);
+  const share = shareAbove(newcomer);
   const forecasts = [plain];
-  // Once more with room for work to come. Such a plan alone would leave out others that it takes to be late.
-  if (share > 0 && !plain.isLate) {
+  const isIdle = kept.length === 0 && running === null;
+  // Once more with room for work to come, which interrupts nothing that begins now. Such a plan alone would leave out
+  // others that it takes to be late.
+  if (share > 0 && !plain.isLate && !isIdle) {
     const stretch = 1 / (1 - share);
     forecasts.push(forecast(kept, grown, newcomer, nowMs, running, { caution: CAUTION, rowsOf, stretch }));
   }
   if (forecasts.some(({ isLate }) => isLate)) {
     return { kind: "overloaded", reason: "The queue leaves too little of the budget.", backlogMs };
   }
-  const harmed = new Set(forecasts.flatMap((each) => each.harmed));
-  if ([...harmed].some((each) => each.priority >= priority)) {
+  if (forecasts.some(({ harmed }) => harmed.some((each) => each.priority >= priority))) {
     return { kind: "overloaded", reason: "It would make others late that came before it.", backlogMs };
   }
+  // The room for what may never come costs no accepted request its place.
+  const harmed = new Set(plain.harmed);
   return {
     kind: "admitted",
     order: harmed.size === 0 ? grown : grown.filter((each) => !harmed.has(each)),
@@ -141,18 +146,20 @@ function forecast<Work extends Waiting>(
 
 /**
  * Whether a request that its line's times exclude is tried all the same. Nothing else would renew these times where
- * they exclude every request. One trial at a time; behind other work more seldom, since it may make that late.
+ * they exclude every request. One trial of a device at a time; behind other work more seldom, since it may make that late.
+ * Callers choose the shapes that make lines, so the pauses are the device's, too.
  */
 function isTrialDue(
   order: readonly Waiting[],
   { line, rows, deadlineMs }: Waiting,
   nowMs: number,
   running: Running | null,
+  lastTrialMs: number,
 ) {
   const isIdle = order.length === 0 && running === null;
   const restMs = isIdle ? TRIAL_AFTER_MS : Math.max(TRIAL_AFTER_MS, line.times.expectedMs(rows) / TRIAL_SHARE);
-  const isTried = running?.trialOf === line || order.some(({ trialOf }) => trialOf === line);
-  return nowMs < deadlineMs && !isTried && nowMs - line.times.notedAtMs > restMs;
+  const isTrying = running?.trialOf !== undefined || order.some(({ trialOf }) => trialOf !== undefined);
+  return nowMs < deadlineMs && !isTrying && nowMs - Math.max(line.times.notedAtMs, lastTrialMs) > restMs;
 }
 
 /**

@@ -32,12 +32,15 @@ export interface Waiting {
   readonly trialOf?: Line;
 }
 
+/** What a request's worth is compared by. */
+export type Costly = Pick<Waiting, "line" | "rows" | "priority">;
+
 /** What is expected of further arrivals. */
 export interface Expected {
   /** Most rows of a batch of a line that are worthwhile. */
   readonly rowsOf: (line: Line) => number;
-  /** Share of the device's time to keep free for requests of at least a priority that earn more than a line's. */
-  readonly shareAbove: (line: Line, priority: number) => number;
+  /** Share of the device's time to keep free for requests of other lines that earn more than one, and no less urgent. */
+  readonly shareAbove: (newcomer: Costly) => number;
 }
 
 /** No arrivals. */

@@ -81,6 +81,11 @@ export class ServiceTimes {
   }
 
   note(rows: number, durationMs: number, nowMs: number): void {
+    const size = this.#keep(rows, durationMs, nowMs);
+    if (size.unread >= STALE_SHARE * size.rows.length) this.#readAll(size, nowMs);
+  }
+
+  #keep(rows: number, durationMs: number, nowMs: number): Size {
     this.#notedAtMs = nowMs;
     const size = this.#sizeOf(rows);
     size.rows.push(rows);
@@ -88,7 +93,10 @@ export class ServiceTimes {
     size.atMs.push(nowMs);
     if (size.rows.length > KEPT_SAMPLES) for (const list of [size.rows, size.durationsMs, size.atMs]) list.shift();
     size.unread++;
-    if (size.unread < STALE_SHARE * size.rows.length) return;
+    return size;
+  }
+
+  #readAll(size: Size, nowMs: number): void {
     // Old samples are dropped from all sizes: one that is no longer formed would keep its spikes.
     for (const each of this.#sizes) each.read = readSize(each, nowMs);
     size.unread = 0;
@@ -98,14 +106,18 @@ export class ServiceTimes {
 
   /**
    * Notes the batch of a trial, which stands for all requests that were refused meanwhile: half of the older samples
-   * go. So some trials suffice to show that a device is fast again.
+   * go, but of its own size as many stay as make it known with this one. So some trials suffice to show that a device is
+   * fast again.
    */
   noteTrial(rows: number, durationMs: number, nowMs: number): void {
-    for (const { rows: known, durationsMs, atMs } of this.#sizes) {
-      for (const list of [known, durationsMs, atMs]) list.splice(0, Math.ceil(list.length / 2));
+    const own = this.#sizeOf(rows);
+    for (const size of this.#sizes) {
+      const most = size === own ? Math.max(0, size.rows.length - KNOWN_FROM + 1) : size.rows.length;
+      const gone = Math.min(most, Math.ceil(size.rows.length / 2));
+      for (const list of [size.rows, size.durationsMs, size.atMs]) list.splice(0, gone);
     }
-    this.#sizes = this.#sizes.filter((size) => size.rows.length > 0);
-    this.note(rows, durationMs, nowMs);
+    this.#sizes = this.#sizes.filter((size) => size === own || size.rows.length > 0);
+    this.#readAll(this.#keep(rows, durationMs, nowMs), nowMs);
   }
 
   /** Usual time of a batch, without the slowest of the last ones; 0 without samples. */

@@ -1,12 +1,13 @@
-import { type Expected, fullRowsOf, type Line, type Waiting } from "./play-queue.ts";
+import { type Costly, type Expected, fullRowsOf, type Line, type Waiting } from "./play-queue.ts";
 import { SURE } from "./service-times.ts";
 
 /** Arrivals of a line that stand for the next ones: so many, none older than this; and most lines with some. */
 const KEPT_ARRIVALS = 64;
 const SPAN_MS = 1_000;
 const KEPT_LINES = 64;
-/** A burst counts as soon as it fills this span. */
+/** A burst counts as soon as it fills this span with so many arrivals: fewer are no rate. */
 const BURST_MS = 100;
+const BURST_FROM = 4;
 /** Age at which what was read of a line is read again. */
 const FRESH_MS = 10;
 /** Most of a device's time that is kept free for work to come. */
@@ -14,12 +15,18 @@ const MOST_KEPT_FREE = 0.9;
 /** Gain for which a batch is made larger: less is noise. */
 const LEAST_GAIN = 0.03;
 
-type Arrival = Pick<Waiting, "priority"> & { readonly atMs: number; readonly budgetMs: number };
+type Arrival = Pick<Waiting, "priority" | "rows"> & { readonly atMs: number; readonly budgetMs: number };
 
 interface Stream {
   /** Oldest first. */
   readonly arrivals: Arrival[];
-  read: { readonly atMs: number; readonly ratePerMs: number; readonly recent: readonly Arrival[] };
+  read: {
+    readonly atMs: number;
+    readonly ratePerMs: number;
+    /** Rows of a request, on average. */
+    readonly meanRows: number;
+    readonly recent: readonly Arrival[];
+  };
   sized: { readonly atMs: number; readonly fullRows: number; readonly rows: number };
 }
 
@@ -29,24 +36,23 @@ interface Stream {
  * Lines compete by what they earn: answers per millisecond of the device, in the batches that are cheapest by row.
  */
 export class Traffic {
+  /** The one that came last is the last. */
   readonly #streams = new Map<Line, Stream>();
 
-  note({ line, deadlineMs, priority }: Waiting, nowMs: number): void {
-    const known = this.#streams.get(line);
-    const stream = known ?? createStream();
-    if (known === undefined) {
-      this.#streams.set(line, stream);
-      // Callers choose the shapes that make lines.
-      if (this.#streams.size > KEPT_LINES) this.#streams.delete(this.#streams.keys().next().value!);
-    }
-    stream.arrivals.push({ atMs: nowMs, budgetMs: deadlineMs - nowMs, priority });
+  note({ line, deadlineMs, priority, rows }: Waiting, nowMs: number): void {
+    const stream = this.#streams.get(line) ?? createStream();
+    this.#streams.delete(line);
+    this.#streams.set(line, stream);
+    // Callers choose the shapes that make lines.
+    if (this.#streams.size > KEPT_LINES) this.#streams.delete(this.#streams.keys().next().value!);
+    stream.arrivals.push({ atMs: nowMs, budgetMs: deadlineMs - nowMs, priority, rows });
     if (stream.arrivals.length > KEPT_ARRIVALS) stream.arrivals.shift();
   }
 
   expectedAt(nowMs: number): Expected {
     return {
       rowsOf: (line) => this.#rowsOf(line, nowMs),
-      shareAbove: (line, priority) => this.#shareAbove(line, priority, nowMs),
+      shareAbove: (newcomer) => this.#shareAbove(newcomer, nowMs),
     };
   }
 
@@ -82,33 +88,38 @@ export class Traffic {
   #gainOf(line: Line, rows: number, nowMs: number): number {
     const runMs = line.times.expectedMs(rows);
     if (runMs === 0) return Infinity;
+    const own = this.#streams.get(line);
+    const answers = rows / (own === undefined ? 1 : this.#read(line, own, nowMs).meanRows);
     let lost = 0;
     for (const [other, stream] of this.#streams) {
-      const worth = 1 - (rows / runMs) * costMs(other);
-      if (other === line || worth <= 0) continue;
+      if (other === line) continue;
       const { ratePerMs, recent } = this.#read(other, stream, nowMs);
-      const ownMs = other.times.quantileMs(1, SURE);
-      // A request is lost that comes in the first part of the run, which is as long as it cannot wait.
-      const lostMs = recent.reduce(
-        (sum, { budgetMs }) => sum + Math.max(0, Math.min(runMs, runMs + ownMs - budgetMs)),
-        0,
-      );
-      if (lostMs > 0) lost += (worth * ratePerMs * lostMs) / recent.length;
+      const rowMs = rowCostMs(other);
+      let worthMs = 0;
+      for (const each of recent) {
+        const worth = Math.max(0, 1 - (answers / runMs) * each.rows * rowMs);
+        // It is lost if it comes in the first part of the run, which is as long as it cannot wait.
+        const lostMs = runMs + other.times.quantileMs(each.rows, SURE) - each.budgetMs;
+        worthMs += worth * Math.max(0, Math.min(runMs, lostMs));
+      }
+      if (worthMs > 0) lost += (ratePerMs * worthMs) / recent.length;
     }
-    return (rows - lost) / runMs;
+    return (answers - lost) / runMs;
   }
 
-  /** Share of the device's time for expected requests of this priority at least whose lines earn more. */
-  #shareAbove(line: Line, priority: number, nowMs: number): number {
-    const ownMs = costMs(line);
+  /** Share of the device's time for expected requests of other lines that earn more, of its priority at least. */
+  #shareAbove(newcomer: Costly, nowMs: number): number {
+    const ownMs = costMs(newcomer);
     let share = 0;
     for (const [other, stream] of this.#streams) {
-      const otherMs = costMs(other);
-      if (other === line || otherMs >= ownMs) continue;
+      if (other === newcomer.line) continue;
       const { ratePerMs, recent } = this.#read(other, stream, nowMs);
-      if (recent.length === 0) continue;
-      const counted = recent.filter((each) => each.priority >= priority).length;
-      share += (ratePerMs * otherMs * counted) / recent.length;
+      const rowMs = rowCostMs(other);
+      let countedMs = 0;
+      for (const { priority, rows } of recent) {
+        if (priority >= newcomer.priority && rows * rowMs < ownMs) countedMs += rows * rowMs;
+      }
+      if (countedMs > 0) share += (ratePerMs * countedMs) / recent.length;
     }
     return Math.min(MOST_KEPT_FREE, share);
   }
@@ -120,7 +131,9 @@ export class Traffic {
     // All that are kept may have come within a part of a span.
     const rateIn = (arrivals: readonly Arrival[], spanMs: number) =>
       arrivals.length / (arrivals.length === KEPT_ARRIVALS ? Math.max(1, nowMs - arrivals[0]!.atMs) : spanMs);
-    stream.read = { atMs: nowMs, ratePerMs: Math.max(rateIn(recent, SPAN_MS), rateIn(lately, BURST_MS)), recent };
+    const burstPerMs = lately.length < BURST_FROM ? 0 : rateIn(lately, BURST_MS);
+    const meanRows = recent.reduce((sum, { rows }) => sum + rows, 0) / recent.length || 1;
+    stream.read = { atMs: nowMs, ratePerMs: Math.max(rateIn(recent, SPAN_MS), burstPerMs), meanRows, recent };
     if (recent.length === 0) this.#streams.delete(line);
     return stream.read;
   }
@@ -129,13 +142,17 @@ export class Traffic {
 function createStream(): Stream {
   return {
     arrivals: [],
-    read: { atMs: Number.NEGATIVE_INFINITY, ratePerMs: 0, recent: [] },
+    read: { atMs: Number.NEGATIVE_INFINITY, ratePerMs: 0, meanRows: 1, recent: [] },
     sized: { atMs: Number.NEGATIVE_INFINITY, fullRows: 0, rows: 1 },
   };
 }
 
-/** Device time of an answer in a full batch. */
-export function costMs(line: Line): number {
+/** Device time of an answer, at that of its rows in full batches. */
+export function costMs({ line, rows }: Pick<Waiting, "line" | "rows">): number {
+  return rows * rowCostMs(line);
+}
+
+function rowCostMs(line: Line): number {
   const rows = fullRowsOf(line);
   return line.times.expectedMs(rows) / rows;
 }

@@ -31,7 +31,7 @@ function scriptServer() {
   const clock = { nowMs: 1_000 };
   const calls: Call[] = [];
   /** Ends of the server's waits, in their order. */
-  const waits: (() => void)[] = [];
+  const waits: { readonly end: () => void; readonly signal: AbortSignal }[] = [];
   const server = new InferenceServer(
     {
       infer: (modelKey, tensors, { requestId }) =>
@@ -42,7 +42,7 @@ function scriptServer() {
         }),
     },
     () => clock.nowMs,
-    () => new Promise((resolve) => waits.push(() => resolve(null))),
+    (_, signal) => new Promise((resolve) => waits.push({ end: () => resolve(null), signal })),
   );
   const serve = (requestId: string, budgetMs: number, changes: Partial<ServerRequest> = {}, tensors = [row(1)]) => {
     const request = { requestId, modelVersionId: "ver_x", variant: "fp32", budgetMs, joins: true, ...changes };
@@ -162,6 +162,24 @@ describe("the server of a device", () => {
     expect((await trial).rows).toBe(1);
   });
 
+  it("tries one line after the other, whatever shapes callers send", async () => {
+    const { serve, clock, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const first = serve("known", 60_000, { variant: "int8" });
+    await finish(0, 10);
+    await first;
+    clock.nowMs += 101;
+    const trial = serve("trial", 5);
+    await finish(1, 1);
+    await trial;
+    expect(await serve("at once", 5, { variant: "int8" }).then(String, codeOf)).toBe("overloaded");
+    clock.nowMs += 101;
+    const later = serve("later", 5, { variant: "int8" });
+    await finish(2, 1);
+    await later;
+    expect(calls).toHaveLength(3);
+  });
+
   it("decides late about a request that can wait for a refusal", async () => {
     const { server, serve, clock, calls, waits, finish, learn } = scriptServer();
     await learn(10);
@@ -183,10 +201,73 @@ describe("the server of a device", () => {
     server.cancel("cancelled");
     expect(await cancelled.then(String, codeOf)).toBe("budget-exceeded");
     clock.nowMs += 14;
-    for (const end of waits) end();
+    for (const { end } of waits) end();
     expect(await refused.then(String, codeOf)).toBe("overloaded");
     await finish(calls.length - 1, 1);
     await late;
+  });
+
+  it("ends the timer of a request that is decided or cancelled before", async () => {
+    const { server, serve, waits, finish, learn } = scriptServer();
+    await learn(10);
+    const patient = { refuseWithinMs: 14 };
+    void serve("running", 60_000);
+    const lucky = serve("lucky", 15, patient);
+    void serve("cancelled", 15, patient);
+    expect(waits.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    server.cancel("cancelled");
+    expect(waits.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+    await finish(0, 5);
+    await finish(1, 10);
+    await lucky;
+    expect(waits.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  });
+
+  it("leaves no device idle while one waits undecided that could be answered, however many others cannot", async () => {
+    const { server, serve, finish, learn } = scriptServer();
+    await learn(10);
+    const patient = { refuseWithinMs: 14 };
+    const running = serve("running", 60_000);
+    for (let number = 0; number < 40; number++) void serve(`tight${number}`, 15, patient);
+    const loose = serve("loose", 18, patient);
+    await finish(0, 7);
+    await running;
+    expect([server.computing, server.waiting]).toEqual([1, 0]);
+    await finish(1, 10);
+    expect(await loose).toMatchObject({ rows: 1 });
+  });
+
+  it("gives the places of those whose budget ran out to those that wait undecided", async () => {
+    const { server, serve, finish, learn } = scriptServer();
+    await learn(10);
+    const capped = { variant: "int8", maxInFlight: 1 };
+    const running = serve("running", 60_000);
+    const over = serve("over", 100, capped);
+    const patient = serve("patient", 1_000, { ...capped, refuseWithinMs: 1_000 });
+    expect(server.waiting).toBe(2);
+    await finish(0, 101);
+    await running;
+    expect(await over.then(String, codeOf)).toBe("budget-exceeded");
+    expect(server.computing).toBe(1);
+    await finish(1, 10);
+    await patient;
+  });
+
+  it("decides once more where the time for a refusal is over", async () => {
+    const { server, serve, clock, waits, finish, learn } = scriptServer();
+    await learn(10);
+    const alone = { joins: false };
+    const running = serve("running", 60_000);
+    void serve("before", 20, alone);
+    const patient = serve("patient", 25, { ...alone, refuseWithinMs: 5 });
+    expect(waits).toHaveLength(1);
+    server.cancel("before");
+    clock.nowMs += 5;
+    waits[0]!.end();
+    await finish(0, 5);
+    await running;
+    await finish(1, 10);
+    expect(await patient).toMatchObject({ rows: 1 });
   });
 
   it("answers what turned out to be doomed before anything is computed", async () => {

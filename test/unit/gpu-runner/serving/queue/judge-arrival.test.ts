@@ -74,6 +74,17 @@ describe("a request that comes", () => {
     const trial = { ...request("trial", 1_009), line: scriptLine({ fixedMs: 0, rowMs: 0 }), trialOf: line };
     expect(judge([trial], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("doomed");
     expect(judgeArrival([], request("b", 1_009), 1_000, { ...running, trialOf: line }).kind).toBe("doomed");
+    // Another line's trial counts as well: there are as many lines as callers send shapes.
+    const other = scriptLine({ fixedMs: 10, rowMs: 0 });
+    expect(judge([{ ...trial, trialOf: other }], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("doomed");
+    expect(judgeArrival([], request("b", 1_009), 1_000, { ...running, trialOf: other }).kind).toBe("doomed");
+  });
+
+  it("is tried only a while after the device's last trial, of whichever line", () => {
+    const tryAfter = (lastTrialMs: number, isBusy: boolean) =>
+      judgeArrival([], request("b", 1_009), 1_000, isBusy ? running : null, NOTHING, lastTrialMs).kind;
+    expect([tryAfter(899, false), tryAfter(900, false)]).toEqual(["trial", "doomed"]);
+    expect([tryAfter(799, true), tryAfter(800, true)]).toEqual(["trial", "doomed"]);
   });
 
   it("waits for what is overdue as long again as that is overdue", () => {
@@ -115,6 +126,16 @@ describe("a request that may have to give way to later ones", () => {
     expect(judgeWith(0, waiting, request("c", 47))).toBe("admitted");
     expect(judgeWith(0.5, waiting, request("c", 59))).toBe("overloaded");
     expect(judgeWith(0.5, waiting, request("c", 60))).toBe("admitted");
+  });
+
+  it("needs none where it begins at once, since nothing interrupts it", () => {
+    const slow = scriptLine({ fixedMs: 100, rowMs: 0 });
+    expect(judgeWith(0.7, [], scriptRequest(slow, "c", 300))).toBe("admitted");
+  });
+
+  it("pushes out none that is late only if those come", () => {
+    const verdict = judgeArrival([request("a", 25)], request("c", 20, { priority: 1 }), 0, null, expected(0.5));
+    expect(verdict).toMatchObject({ kind: "admitted", pushedOut: [], order: [{ id: "c" }, { id: "a" }] });
   });
 
   it("leaves that room to the others, too, and never makes one late that has none", () => {

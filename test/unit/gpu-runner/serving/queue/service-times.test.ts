@@ -175,10 +175,28 @@ describe("the largest batch", () => {
   });
 });
 
-it("a trial takes half of the older samples' place, so that some trials show that a device is fast again", () => {
-  const times = new ServiceTimes();
-  learn(times, 1, same(50, 256));
-  let trials = 0;
-  for (; quantile(times, 1, 0.99) > 2; trials++) times.noteTrial(1, 2, 256 + trials);
-  expect(trials).toBeLessThan(12);
+describe("a trial", () => {
+  it("takes half of the older samples' place, so that some trials show that a device is fast again", () => {
+    const times = new ServiceTimes();
+    learn(times, 1, same(50, 256));
+    let trials = 0;
+    for (; quantile(times, 1, 0.99) > 2; trials++) times.noteTrial(1, 2, 256 + trials);
+    expect(trials).toBeLessThan(12);
+  });
+
+  it("shows at once what the newer half of the samples says", () => {
+    const times = new ServiceTimes();
+    learn(times, 1, [...same(50, 200), ...same(10, 200)]);
+    expect(quantile(times, 1, 0.99)).toBe(50);
+    times.noteTrial(1, 10, 400);
+    expect(quantile(times, 1, 0.99)).toBe(10);
+  });
+
+  it("of a request alone soon counts beside many batches of another size", () => {
+    const times = new ServiceTimes();
+    learn(times, 8, same(50, 256));
+    let trials = 0;
+    for (; quantile(times, 1, 0.99) > 2; trials++) times.noteTrial(1, 2, 256 + trials);
+    expect(trials).toBe(4);
+  });
 });
