@@ -69,7 +69,10 @@ console.log(JSON.stringify({ dispatches: counters?.dispatches }));
 let submitted = 0;
 const queue = {
   ...methodsOf(device.queue),
-  submit: (work: GPUCommandBuffer[]) => void (submitted++, device.queue.submit(work)),
+  submit(work: GPUCommandBuffer[]) {
+    submitted++;
+    device.queue.submit(work);
+  },
 };
 const real = { ...methodsOf(device), queue, adapterInfo: { isFallbackAdapter: false } } as unknown as GPUDevice;
 await raiseClocks(real, signal);
