@@ -282,7 +282,7 @@ describe("models and requests", () => {
     [["validate", "lenet5", "--requirements", "a", "--require", "fidelity >= 1"], 2, "not both"],
     [["optimise", "nobody"], 2, "#/subject/model: is not a model"],
     [["tune", "nothing@1"], 2, "#/model: is not a model"],
-    [["tune", "nothing"], 5, "no kernel nothing"],
+    [["tune", "nothing"], 5, "There is no kernel and no model nothing"],
     [["evaluate", "cartpole", "--environment", "nowhere"], 2, "#/environment: is not an environment"],
     [["train", "nowhere"], 2, "#/environment: is not an environment"],
     [["train", "cartpole", "--algorithm", "prayer"], 2, "Allowed choices"],
