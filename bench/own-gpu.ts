@@ -4,7 +4,8 @@ import { BufferPool } from "../src/gpu-runner/devices/gpu/buffer-pool.ts";
 import { type Gpu, openGpu } from "../src/gpu-runner/devices/gpu/device.ts";
 import type { KernelContext } from "../src/gpu-runner/kernels/dispatch/dispatch.ts";
 import { PipelineCache } from "../src/gpu-runner/devices/gpu/pipeline-cache.ts";
-import { isEmulation, probeGpu } from "../src/gpu-runner/kernels/describe-gpu.ts";
+import { isEmulated } from "../src/gpu-runner/host/hardware/device-names.ts";
+import { probeGpu } from "../src/gpu-runner/kernels/describe-gpu.ts";
 import { type KernelChoice, resolveBenchmark } from "../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
 import { suitDevice } from "../src/gpu-runner/kernels/dispatch/suit-device.ts";
 import { tuneKernel } from "../src/gpu-runner/kernels/tuning/tune-kernel.ts";
@@ -28,7 +29,7 @@ export async function openOwnGpu(): Promise<OwnGpu> {
   });
   const { device } = gpu;
   const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
-  return { ...context, gpu, kernels: suitDevice(KERNELS, { software: isEmulation(gpu) }) };
+  return { ...context, gpu, kernels: suitDevice(KERNELS, { software: isEmulated(gpu.adapter.info) }) };
 }
 
 /** Choice of the product's own search for a kernel at a shape. */

@@ -14,8 +14,9 @@ const PEERS = ["runner-patient", "fifo-timeouts", "clipper-aimd", "bentoml"] as 
 const AROUND_MS = 0.1;
 
 /**
- * Devices by milliseconds of a batch of some sizes. `cpu` has the two networks of the goodput bench on a core of its
- * machine. On `gpu` a larger batch costs little more, and in `even` neither network is much shorter than the other.
+ * Simulated devices by the median time of a batch in milliseconds, by rows. `cpu` resembles the two networks of the
+ * goodput bench on one core: estimated from its earlier rows, not measured under load. On `gpu` a larger batch costs
+ * little more, and in `even` neither network is much shorter than the other.
  */
 const DEVICES: Readonly<Record<string, Record<keyof ServiceTimes, [number, number][]>>> = {
   cpu: {

@@ -8,13 +8,13 @@ import {
   tileInSlices,
 } from "../tiled-product/tiled-product.ts";
 
-/** Size of the matrices that a heavy operator of a network writes, and their number. */
+/** Size of the matrices that an operator of a network writes, and their number. */
 type Size = "rows" | "columns" | "products";
 
 /** Kinds of operators that the catalogue's tiled products compute. */
 export type TiledKind = "dense" | "product" | "convolve";
 
-/** Structures of the catalogue for the heavy operators of networks. */
+/** Structures of the catalogue for the products and convolutions of networks. */
 type Structure = "in-registers" | "in-slices";
 
 /** Sums and maxima over lanes, for lines.wgsl. */
@@ -41,7 +41,7 @@ const sliced = (file: string, shared: readonly URL[]) =>
   tileInSlices<Size>({ name: "in-slices", file, shared, extent });
 const matricesInSlices = sliced("matrices.wgsl", [DENSE_IN_SLICES]);
 
-/** Programs of the heavy operators by structure: files that follow those of the network, with axes and grids. */
+/** Programs of these operators by structure: files that follow those of the network, with axes and grids. */
 const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
   "in-registers": {
     dense: matricesInRegisters,
@@ -58,7 +58,7 @@ const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, Ker
 /** All of them, to be read and checked at once. */
 export const TILED_VARIANTS = Object.values(TILED_OPERATORS).flatMap((kinds) => Object.values(kinds));
 
-/** Program of a heavy operator, with values for its axes. */
+/** Program of an operator, with values for its axes. */
 export interface TileChoice {
   readonly structure: Structure;
   readonly variant: KernelVariant<Size>;
@@ -79,7 +79,7 @@ const BUSY_GROUPS = 128;
 /** Lanes of a workgroup that every device takes. */
 const GROUP_LANES = 256;
 
-/** Program of a heavy operator in a tiling, for matrices of this size and number. */
+/** Program of an operator in a tiling, for matrices of this size and number. */
 export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): TileChoice {
   const isBusy = ({ variant, axes }: TileChoice) => {
     const [x, y, z] = variant.passes[0]!.workgroups(size, axes);

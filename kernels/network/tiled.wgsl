@@ -1,4 +1,4 @@
-// Ends of heavy operators, which the catalogue's tiled products compute in dispatches of their own. They read the first
+// Ends of the operators that the catalogue's tiled products compute in dispatches of their own. They read the first
 // operator of the table that network.wgsl reads.
 //
 // The files before have the kinds and functions of a network; those behind, the tiling.

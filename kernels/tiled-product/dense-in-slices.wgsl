@@ -1,4 +1,4 @@
-// Where in-slices.wgsl finds dense matrices. The files before have what dense-in-registers.wgsl needs, too.
+// Where in-slices.wgsl finds dense matrices. The files before have `findOperands(product)`, `loadA(at)` and `loadB(at)`.
 
 struct Source { a: u32, b: u32, pitchB: u32, depth: u32 }
 

@@ -23,6 +23,7 @@ export async function untilDeadline<Value>(
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const end = () => resolve(null);
   const timer = setTimeout(end, leftMs);
+  if (signal?.aborted) end();
   signal?.addEventListener("abort", end, { once: true });
   try {
     return await Promise.race([work, late]);

@@ -45,7 +45,7 @@ export function judgeExpiry(seen: readonly Seen[], bounds: Bounds): Judgement {
   const ends = seen.map((each) => judgeEnd(each, bounds));
   const trials = ends.filter((end) => end !== "blurred").length;
   const late = ends.filter((end) => end === "late").length;
-  // Of ends that were all blurred, `doubtLag` says so.
+  // Where stalls blurred all of them, `doubtLag` replaces this sentence.
   if (trials === 0) return doubtLag(untold("No request was sent."), seen, bounds);
   const broken = countOf(seen, 0);
   const silent = countOf(seen, -1);
@@ -135,13 +135,13 @@ function nameRefusal(figures: RefusalFigures, { lateShare, deadlineMs }: Overloa
   return { verdict, figures, sentence };
 }
 
-/** Ends of a row of fresh requests of which nearly all must be in time. */
+/** A server has recovered when this many consecutive fresh requests have nearly all been answered in time. */
 export const FRESH = 20;
 const FRESH_IN_TIME = 19;
 
 /**
- * Milliseconds from the end of an overload to the first fresh request that begins a row of 20 of which 19 are answered
- * in time; null where none does.
+ * Time from the end of an overload to the first of 20 consecutive fresh requests of which 19 are answered in time, in
+ * milliseconds; null if the server does not recover.
  */
 export function recoveryMs(fresh: readonly Seen[], bounds: Bounds): number | null {
   const good = fresh.map((each) => isAnswer(each) && judgeEnd(each, bounds) !== "late");

@@ -58,12 +58,12 @@ function judgeLoad(suite: Suite, { seen, durationMs }: Overload): Judgement {
 const STRESS = 3;
 const STRESSES = 3;
 const FRESH_LOAD = 0.5;
-/** Least number of fresh requests, of which rows of 20 are judged. */
+/** Minimum number of fresh requests; `FRESH` consecutive ones of them are judged. */
 const LEAST_FRESH = 40;
 /** Longest recovery, where twice the deadline is not longer. */
 const RECOVERY_MS = 1_000;
 
-/** Fresh requests after an overload: a row that begins at the last moment allowed must still be seen. */
+/** Number of fresh requests after an overload, enough to see a recovery at the last permitted moment. */
 export function countFresh(freshRate: number, overloadMs: number, mostMs: number): number {
   return Math.max(LEAST_FRESH, Math.ceil((freshRate * Math.max(overloadMs, mostMs)) / 1e3) + FRESH);
 }

@@ -23,7 +23,7 @@ export interface Traffic {
 const CLOSED = -1;
 /** How long after its deadline a request is given up that nothing else ends. */
 const PATIENCE_MS = 30_000;
-/** Idle connections end before a server's own limit, of which Node's two and uvicorn's five seconds are the least. */
+/** Idle connections are closed before servers close them: the shortest known limits are 2 s (Node) and 5 s (uvicorn). */
 const IDLE_MS = 1_000;
 /** Errors of this machine, not of the server: no local port, file or memory for a connection. */
 const OWN_ERRORS = new Set(["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);

@@ -20,7 +20,7 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
     key,
     kind: "gpu",
     name: device.replace(/-+$/, "") || architecture || vendor || "GPU",
-    software: isEmulation(gpu),
+    software: isEmulated(gpu.adapter.info),
     fingerprint: {
       adapter: adapter || null,
       driver: description || null,
@@ -38,11 +38,6 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
     // The runner remembers it, or measures it with the first benchmark.
     roofline: null,
   };
-}
-
-/** Whether an open GPU is an emulation, by what its adapter says of itself. */
-export function isEmulation({ adapter: { info } }: Pick<Gpu, "adapter">): boolean {
-  return isEmulated(info);
 }
 
 /** True where the durations of runs of several lengths are all multiples of the quantum. */

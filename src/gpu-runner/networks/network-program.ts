@@ -55,7 +55,7 @@ export class NetworkProgram {
     return this.#find(ENTRY_FILES[entry], entry, constants);
   }
 
-  /** Pipeline of heavy operators. Fails likewise. */
+  /** Pipeline of tiled operators. Fails likewise. */
   tilePipelineFor(variant: TileVariant, constants: ProgramConstants): Promise<GPUComputePipeline> {
     return this.#find(filesOf(variant), "main", constants);
   }
@@ -157,7 +157,7 @@ export interface DispatchProgram {
   readonly groupsFor: (rows: number) => readonly [number, number, number];
 }
 
-/** Programs of all dispatches, compiled beside each other. Heavy operators of one form share a pipeline. */
+/** Programs of all dispatches, compiled beside each other. Tiled operators of one form share a pipeline. */
 export function programsFor(
   program: NetworkProgram,
   dispatches: readonly Dispatch[],

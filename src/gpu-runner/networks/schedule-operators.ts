@@ -15,13 +15,13 @@ export interface Dispatch {
   /** Of a workgroup, where they are not the program's own. */
   readonly lanes: number;
   readonly groups: readonly [number, number];
-  /** Of a heavy operator that the catalogue computes. */
+  /** Of an operator that the catalogue computes. */
   readonly tile?: Tile & TileChoice;
 }
 
 /**
- * Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone, and heavy ones as
- * the catalogue computes them.
+ * Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone, and those with a
+ * tile as the catalogue computes them.
  */
 export function scheduleOperators(operators: readonly ReadyOp[], layout: NetworkLayout): Dispatch[] {
   const { lanes, spreadFrom, tiling, groupsAtMost, lineLanes } = layout;

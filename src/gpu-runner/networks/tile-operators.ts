@@ -2,7 +2,7 @@ import type { TiledKind } from "../../../kernels/network/tiled-operators.ts";
 import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { KIND, type OpNumbers, writeWalk } from "./lowering/network-op.ts";
 
-/** A heavy operator as the catalogue's tiled products compute it. */
+/** A product or convolution as the catalogue's tiled products compute it. */
 export interface Tile {
   readonly kind: TiledKind;
   /** Size and number of the matrices that it writes, for one row of a batch. */

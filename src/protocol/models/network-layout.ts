@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Tiles that may compute the heavy operators of a network; see kernels/network/tiled-operators.ts. */
+/** Tiles that may compute the products and convolutions of a network; see kernels/network/tiled-operators.ts. */
 export const Tiling = z.enum(["in-registers", "in-slices", "by-size"]);
 export type Tiling = z.infer<typeof Tiling>;
 

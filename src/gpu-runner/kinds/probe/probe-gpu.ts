@@ -5,7 +5,7 @@ import type { ProbedClaim } from "../../../protocol/jobs/probe.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Gpu } from "../../devices/gpu/device.ts";
 import { assertWanted } from "../../devices/progress.ts";
-import { isEmulation } from "../../kernels/describe-gpu.ts";
+import { isEmulated } from "../../host/hardware/device-names.ts";
 import type { BenchmarkDevice } from "../../kernels/benchmark/benchmark-kernel.ts";
 import type { KernelContext } from "../../kernels/dispatch/dispatch.ts";
 import { arithmeticClaims } from "./arithmetic-claims.ts";
@@ -22,7 +22,7 @@ function identityClaims(
 ): Claim[] {
   const { info } = gpu.adapter;
   const adapter = [info.vendor, info.architecture, info.device].filter(Boolean).join(" ");
-  const isSoftware = isEmulation(gpu);
+  const isSoftware = isEmulated(info);
   const { fingerprint, software, features } = claimed;
   const missing = features.filter((feature) => !gpu.device.features.has(feature));
   return [
