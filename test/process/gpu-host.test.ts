@@ -62,7 +62,7 @@ test("the device is described and marked as software", () => {
   expect(host.device.features).toContain("timestamp-query");
   expect(host.device.limits["maxComputeInvocationsPerWorkgroup"]).toBeGreaterThanOrEqual(256);
   expect(host.kernels.map(({ name }) => name)).toEqual([...KERNELS.keys()]);
-  expect(host.kernels[0]?.variants).toEqual(["register-tiled", "shared-tiled"]);
+  expect(host.kernels[0]?.variants).toEqual(["register-tiled", "shared-tiled", "sliced"]);
 });
 
 test(
