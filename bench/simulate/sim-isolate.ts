@@ -183,7 +183,8 @@ export class SimIsolate {
     const attempt = this.#watch.begin(placement, 1, outlook, leftMs, clock.nowMs, isProbe);
     const link = links.get(placement.runnerId)!;
     const { modelVersionId, configuration } = placement;
-    const asked = { requestId, modelVersionId, budgetMs: leftMs, confidence, maxRows: configuration.maxRows };
+    const budgetMs = isProbe ? leftMs : Math.max(0, leftMs - outlook.usualLinkMs);
+    const asked = { requestId, modelVersionId, budgetMs, confidence, maxRows: configuration.maxRows };
     const ended = await link.infer(asked);
     const isMissed = ended.kind === "failed" && !ended.heard && ended.code === "budget-exceeded";
     const tried: Tried = isMissed ? { kind: "missed" } : ended;

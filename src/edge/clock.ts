@@ -48,8 +48,15 @@ export interface Alarm {
   setAlarm(atMs: number): Promise<void>;
 }
 
-/** Sets the alarm, unless one is set for an earlier time; an infinite time needs none. */
+/** An alarm that is overdue for so long is lost: it should have rung. */
+const LOST_AFTER_MS = 5_000;
+
+/**
+ * Sets the alarm, unless one is set for an earlier time; an infinite time needs none. One that is due but has not rung
+ * stays as it is: to set it again on each request would put it off for ever.
+ */
 export async function armBy(alarm: Alarm, atMs: number, nowMs: number): Promise<void> {
   const armedMs = await alarm.getAlarm();
-  if (Number.isFinite(atMs) && (armedMs === null || armedMs > atMs || armedMs <= nowMs)) await alarm.setAlarm(atMs);
+  const isMissing = armedMs === null || armedMs > atMs || nowMs - armedMs >= LOST_AFTER_MS;
+  if (Number.isFinite(atMs) && isMissing) await alarm.setAlarm(atMs);
 }

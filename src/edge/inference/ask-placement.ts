@@ -65,7 +65,7 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
   const leftMs = Math.max(0, deadlineAtMs - nowMs);
   // Each attempt has an id of its own, so that a late answer to another one never matches.
   const requestId = createId("request");
-  const frame = encodeQuestion(requestId, question, leftMs);
+  const frame = encodeQuestion(requestId, question, runnersPart(question, leftMs));
   const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, leftMs, nowMs, isProbe);
   const link = runnerLink(env, candidate.placement.runnerId);
   // An object that was restarted or moved rejects its calls; the runner's outcome is then unknown.
@@ -83,6 +83,11 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
 }
 
 const ABANDONED: RunnerAnswer = { kind: "abandoned" };
+
+/** The runner's part of the rest of a budget: less the usual way there and back, unless the answer may be late. */
+function runnersPart({ candidate, confidence, isProbe }: Question, leftMs: number): number {
+  return isProbe || confidence === 0 ? leftMs : Math.max(0, leftMs - candidate.outlook.usualLinkMs);
+}
 
 function encodeQuestion(requestId: string, question: Question, budgetMs: number): Uint8Array {
   const { candidate, tensors, pointer, confidence, priority, refuseWithinMs, scope } = question;

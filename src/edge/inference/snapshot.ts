@@ -4,7 +4,7 @@ import { ageMs } from "../clock.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
 import { openDatabase } from "../store/database.ts";
-import { type LivePlacement, readAllLivePlacements } from "../store/fleet/live-placement-store.ts";
+import { type LivePlacement, readAllLivePlacements, readServingChanges } from "../store/fleet/live-placement-store.ts";
 import { readProfilesByProject } from "../store/fleet/profile-store.ts";
 import { type NamedVersion, readAllVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
@@ -57,6 +57,8 @@ export interface Snapshot {
   readonly readAtMs: number;
   /** Changes through this isolate before the reading began. */
   readonly changes: number;
+  /** Changes that the database had counted by then. */
+  readonly storedChanges: number;
   /** Projects with models. */
   readonly projects: ReadonlyMap<string, ProjectSnapshot>;
   /** By version; ids are unique across projects. */
@@ -113,21 +115,36 @@ export async function locateVersion(
   return version === null ? null : { snapshot, version };
 }
 
+/** The snapshot of this moment: the current one, where the database counted no change since, or one that is read anew. */
 async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
   const readAtMs = Date.now();
   const changesBefore = changes;
+  const storedChanges = await readServingChanges(db);
+  if (current !== null && current.storedChanges === storedChanges && !endsByTime(current)) {
+    return replaceCurrent({ ...current, readAtMs, changes: changesBefore });
+  }
   const profilesOf = await readProfilesByProject(db);
   const [versions, placements] = await Promise.all([readAllVersions(db), readAllLivePlacements(db, profilesOf)]);
   const byProject = Map.groupBy(versions, ({ project }) => project);
   const read: Snapshot = {
     readAtMs,
     changes: changesBefore,
+    storedChanges,
     projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
-  // A slow reading does not replace the result of a later one.
-  if (current === null || (changesBefore >= current.changes && readAtMs >= current.readAtMs)) current = read;
+  return replaceCurrent(read);
+}
+
+/** A quarantine ends without a change of the database. */
+function endsByTime({ placements }: Snapshot): boolean {
+  return placements.values().some((those) => those.some(({ draining }) => draining));
+}
+
+/** A slow reading does not replace the result of a later one, which is returned then. */
+function replaceCurrent(read: Snapshot): Snapshot {
+  if (current === null || (read.changes >= current.changes && read.readAtMs >= current.readAtMs)) current = read;
   for (const [project, change] of changedLast) if (change <= current.changes) changedLast.delete(project);
   return current;
 }

@@ -626,6 +626,15 @@ export const historyState = sqliteTable("history_state", {
   detectVersion: integer().notNull().default(0),
 });
 
+/**
+ * Changes to what admission reads: one row, with id 1. Triggers count every row of projects, profiles, models, their
+ * versions and variants, runners and placements that is added, changed or deleted. A runner's signs of life do not count.
+ */
+export const servingState = sqliteTable("serving_state", {
+  id: integer().primaryKey(),
+  changes: integer().notNull().default(0),
+});
+
 /** Rules for points, in addition to the search for changes of every series. */
 export const thresholds = sqliteTable("thresholds", {
   id: text().primaryKey(),

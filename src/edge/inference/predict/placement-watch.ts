@@ -46,6 +46,8 @@ const COLD_AFTER_MS = 10_000;
 const UNSEEN_COLD_MS = 25;
 /** Even chances. */
 const EVEN = 0.5;
+/** Share of requests whose time around the service is usual. */
+const USUAL = 0.9;
 /** Weight that each answer to a probe takes from earlier samples: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
 /** Time without any answer, not even to a probe, from which refusals make predictions return to the calibration. */
@@ -64,6 +66,8 @@ const UNLOADED = new Set<ProblemCode>(["no-placement", "device-lost"]);
 export interface Outlook {
   /** Round trip through the edge, at the requested confidence. */
   readonly linkMs: number;
+  /** The same that nine of ten requests keep: a runner must be done so long before the deadline. */
+  readonly usualLinkMs: number;
   /** Service alone, at the same confidence. */
   readonly serviceMs: number;
   /** Median of the service. */
@@ -137,8 +141,10 @@ export class PlacementWatch {
     const evenMs = () => this.#idle(placement, rows, EVEN, nowMs).idleMs;
     const idleMs = Math.min(idle.idleMs, held === null ? Infinity : restOf(held, spentMs, evenMs));
     const serviceMs = Math.min(idle.serviceMs, held?.serviceMs ?? Infinity, idleMs);
+    const linkMs = idleMs - serviceMs;
     return {
-      linkMs: idleMs - serviceMs,
+      linkMs,
+      usualLinkMs: Math.min(linkMs, this.#linkMs(placement, USUAL, nowMs)),
       serviceMs,
       medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
@@ -194,8 +200,8 @@ export class PlacementWatch {
   answered(attempt: Attempt, { times, rows, backlogMs, isMeasured }: Answered, nowMs: number): void {
     const { placement, outlook } = attempt;
     const serviceMs = times.uploadMs + times.computeMs + times.readbackMs;
-    // Queueing beyond the expected time counts with the link, so that it is expected next time.
-    const aroundMs = nowMs - attempt.sentAtMs - serviceMs - Math.min(times.queueMs, outlook.queueMs);
+    // The wait in the queue is what the runner says, even where more or less was expected.
+    const aroundMs = Math.max(0, nowMs - attempt.sentAtMs - serviceMs - times.queueMs);
     this.#heard(attempt, nowMs);
     if (!attempt.isProbe) this.#named.noteAnswered(placement);
     this.#unloadedAtMs.delete(placement.id);

@@ -7,7 +7,7 @@ import { fitProfile } from "./profile-fit.ts";
 import type { Database, ProjectDatabase } from "../database.ts";
 import { toPlacement } from "./placement-store.ts";
 import { holdsStill } from "./runner-store.ts";
-import { models, modelVersions, placements, runners } from "../schema.ts";
+import { models, modelVersions, placements, runners, servingState } from "../schema.ts";
 
 /** An eligible placement with the fields of it and its runner for admission and telemetry. */
 export interface LivePlacement extends Placement {
@@ -29,6 +29,12 @@ export interface LivePlacement extends Placement {
   readonly size?: number;
   /** The same placement at its measured size, where `size` is another. */
   readonly measured?: LivePlacement;
+}
+
+/** Number of changes so far to what admission reads: placements, and all that they depend on. */
+export async function readServingChanges(db: Database): Promise<number> {
+  const [state] = await db.select({ changes: servingState.changes }).from(servingState);
+  return state?.changes ?? 0;
 }
 
 /**
