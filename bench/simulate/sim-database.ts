@@ -11,6 +11,7 @@ export class SimDatabase {
   readonly #byVersion = new Map<string, readonly LivePlacement[]>();
   /** Number of rows that a snapshot reads: every placement, and every runner. */
   readonly rows: number;
+  #changes = 0;
 
   constructor(hosts: readonly SimulatedHost[], clock: SimClock) {
     this.#clock = clock;
@@ -24,9 +25,15 @@ export class SimDatabase {
     return new Map(this.#byVersion);
   }
 
+  /** Number of changes so far, as triggers count them. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   setOnline({ id, placements: own }: SimulatedHost, online: boolean): void {
     const loadMs = own.reduce((sum, placement) => sum + placement.loadMs, 0);
     const nowMs = this.#clock.nowMs;
+    this.#changes++;
     const changes = online ? { online, connectedAtMs: nowMs, warmAtMs: nowMs + loadMs } : { online };
     for (const { modelVersionId } of own) {
       const placements = this.#byVersion.get(modelVersionId) ?? [];

@@ -63,6 +63,8 @@ export class SimIsolate {
   readonly #edge: DurationSampler;
   #placements: Placements;
   #readAtMs: number;
+  /** Changes that the database had counted by then. */
+  #readChanges: number;
   #isReading = false;
   /** Links that are about to receive outcomes of requests. */
   readonly #recording = new Set<string>();
@@ -76,6 +78,7 @@ export class SimIsolate {
     this.#uniform = uniform;
     this.#edge = edge;
     this.#placements = parts.database.read();
+    this.#readChanges = parts.database.changes;
     // Isolates began at different times.
     this.#readAtMs = parts.clock.nowMs - uniform() * SNAPSHOT_MS;
   }
@@ -149,14 +152,16 @@ export class SimIsolate {
     return choice;
   }
 
-  /** The snapshot; an outdated one is read again in the background of the request. */
+  /** The snapshot; an aged one is read again in the background of the request, after a change. */
   #snapshot(): Placements {
     const { clock, platform, database } = this.#parts;
     if (clock.nowMs - this.#readAtMs > SNAPSHOT_MS && !this.#isReading) {
       this.#isReading = true;
       const atMs = clock.nowMs;
-      const read = database.read();
-      platform.read(database.rows);
+      const isChanged = database.changes !== this.#readChanges;
+      const read = isChanged ? database.read() : this.#placements;
+      this.#readChanges = database.changes;
+      platform.read(isChanged ? 1 + database.rows : 1);
       clock.at(atMs + READ_MS, () => {
         [this.#placements, this.#readAtMs, this.#isReading] = [read, atMs, false];
       });

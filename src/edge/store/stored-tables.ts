@@ -37,8 +37,9 @@ function listTables(): StoredTable[] {
   const ordered = new Set<SQLiteTable>();
   for (const table of Object.values<unknown>(schema)) if (is(table, SQLiteTable)) collect(table, ordered);
   ordered.delete(schema.transfers);
-  // The audit log belongs to this edge alone.
+  // The audit log belongs to this edge alone, and so does the count of its changes.
   ordered.delete(schema.auditEntries);
+  ordered.delete(schema.servingState);
   return [...[...ordered].map(toStoredTable), SEQUENCES];
 }
 

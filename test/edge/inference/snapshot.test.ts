@@ -22,6 +22,46 @@ it("a snapshot whose reading began before a change does not answer for the proje
   expect(findVersion(await currentSnapshot(call), mainEnv.project, "changed")?.version).toBe(1);
 });
 
+/** Time from which a snapshot has aged. */
+const AGED_MS = 1_100;
+
+it("is read again only where the database counted a change", async () => {
+  await addModel("counted", "1");
+  const call = { env: mainEnv, waitUntil: (work: Promise<unknown>) => void works.push(work) };
+  const works: Promise<unknown>[] = [];
+  const later = async () => {
+    await scheduler.wait(AGED_MS);
+    await currentSnapshot(call);
+    await Promise.all(works);
+    return currentSnapshot(call);
+  };
+  const first = await currentSnapshot(call);
+  const same = await later();
+  expect(same.readAtMs).toBeGreaterThan(first.readAtMs);
+  expect(same.projects).toBe(first.projects);
+  await addModel("counted", "2");
+  const changed = await later();
+  expect(findVersion(changed, mainEnv.project, "counted")?.version).toBe(2);
+});
+
+it("counts what admission reads, and not a runner's signs of life", async () => {
+  const count = async () =>
+    (await mainEnv.DB.prepare("select changes from serving_state").first<{ changes: number }>())?.changes;
+  const run = (sql: string) => mainEnv.DB.prepare(sql).run();
+  const base = `insert into runners (id, project, name, credential_hash, labels, created_at_ms)`;
+  const before = await count();
+  await run(`${base} values ('run_counted', 'main', 'counted', 'hash-counted', '{}', 0)`);
+  expect(await count()).toBe(before! + 1);
+  await run("update runners set last_seen_at_ms = 5 where id = 'run_counted'");
+  expect(await count()).toBe(before! + 1);
+  for (const [index, change] of ["online = 1", "draining = 1", "quarantine = null", "labels = '{}'"].entries()) {
+    await run(`update runners set ${change} where id = 'run_counted'`);
+    expect(await count()).toBe(before! + 2 + index);
+  }
+  await run("delete from runners where id = 'run_counted'");
+  expect(await count()).toBe(before! + 6);
+});
+
 it("a change makes only its project read anew", async () => {
   const before = await currentSnapshot(call);
   noteChange("another");
