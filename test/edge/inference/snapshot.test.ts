@@ -27,11 +27,10 @@ const AGED_MS = 1_100;
 
 it("is read again only where the database counted a change", async () => {
   await addModel("counted", "1");
-  const call = { env: mainEnv, waitUntil: (work: Promise<unknown>) => void works.push(work) };
   const works: Promise<unknown>[] = [];
   const later = async () => {
     await scheduler.wait(AGED_MS);
-    await currentSnapshot(call);
+    await currentSnapshot({ ...call, waitUntil: (work: Promise<unknown>) => void works.push(work) });
     await Promise.all(works);
     return currentSnapshot(call);
   };

@@ -30,7 +30,15 @@ describe("a placement at the edge", () => {
   });
 
   it("waits while it is loaded", () => {
-    const outlook = { linkMs: 1, usualLinkMs: 0.5, serviceMs: 2, medianServiceMs: 1.5, queueMs: 0.5, coldMs: 0, silentMs: 0 };
+    const outlook = {
+      linkMs: 1,
+      usualLinkMs: 0.5,
+      serviceMs: 2,
+      medianServiceMs: 1.5,
+      queueMs: 0.5,
+      coldMs: 0,
+      silentMs: 0,
+    };
     expect(addLoading(outlook, 10)).toEqual({ ...outlook, queueMs: 10.5 });
   });
 });
