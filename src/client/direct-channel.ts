@@ -31,6 +31,8 @@ export interface DirectReply {
 export interface DirectChannel {
   /** Throws ProblemError with the edge's problem or the runner's. */
   infer(request: DirectRequest): Promise<DirectReply>;
+  /** Gets a ticket, and asks the runner's listener for a sign of life. Throws where one of them fails. */
+  reach(signal: AbortSignal): Promise<void>;
 }
 
 export interface DirectOptions {
@@ -97,6 +99,11 @@ export function openDirectChannel(
   }
 
   return {
+    async reach(signal) {
+      const { url } = await takeTicket(signal);
+      // Any reply will do: it comes from there.
+      await (await doFetch(new URL("/v2/health/live", url).href, { signal })).body?.cancel();
+    },
     async infer({ inputs, budgetMs, signal }) {
       const header: Omit<DirectFrameHeader, "tensors"> = budgetMs === undefined ? {} : { budgetMs };
       const body = encodeFrame(header, inputs);
@@ -118,7 +125,7 @@ export function openDirectChannel(
 }
 
 /** A time without another try behind failures, longer with each. */
-function createPause(now: () => number) {
+export function createPause(now: () => number) {
   let failures = 0;
   let endMs = Number.NEGATIVE_INFINITY;
   return {

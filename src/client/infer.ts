@@ -9,10 +9,12 @@ import {
 } from "../protocol/inference/inference.ts";
 import type { ActReply, ActRequest } from "../protocol/policies/policy.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/wire/frame.ts";
+import { LIMITS } from "../protocol/wire/limits.ts";
 import { ProblemError } from "../protocol/wire/problem.ts";
 import type { Tensor } from "../protocol/wire/tensor.ts";
 import type { Sendable } from "./call-options.ts";
 import type { Client } from "./client.ts";
+import { DirectWays } from "./direct-ways.ts";
 import { nameOf, parseBy } from "./request-and-reply.ts";
 
 export interface BudgetOptions {
@@ -62,12 +64,27 @@ export interface InferFrameRequest extends Pick<InferFrameHeader, "model" | "bud
   readonly runnerId?: InferFrameHeader["runnerId"];
   readonly placementId?: InferFrameHeader["placementId"];
   readonly inputs: readonly Tensor[];
+  /**
+   * "auto" sends requests straight to the runner once it was reached there, and through the edge before that and after
+   * a failure; absent: always through the edge.
+   */
+  readonly direct?: "auto";
 }
 
-/** The reply's header and its tensors, which share one buffer. */
+/** The reply's header and its tensors, which share one buffer, and the way that it came. */
 export interface InferFrameReply {
   readonly header: InferReplyHeader;
   readonly outputs: readonly Tensor[];
+  readonly way: "edge" | "direct";
+}
+
+/** The direct ways of each client. */
+const directWays = new WeakMap<Client, DirectWays>();
+
+function directWaysOf(client: Client): DirectWays {
+  const known = directWays.get(client) ?? new DirectWays(client);
+  directWays.set(client, known);
+  return known;
 }
 
 /**
@@ -75,24 +92,30 @@ export interface InferFrameReply {
  * within the budget any more.
  */
 export async function inferFrame(client: Client, request: InferFrameRequest): Promise<InferFrameReply> {
-  const { inputs, signal: callers, marginMs, ...header } = request;
-  const rawBody = { mediaType: FRAME_MEDIA_TYPE, content: encodeFrame(header, inputs) };
+  const { signal: callers, marginMs, budgetMs } = request;
   const limits = { ...(callers && { signal: callers }), ...(marginMs !== undefined && { marginMs }) };
-  const reply = await withinBudget(header.budgetMs, limits, async (signal) => {
-    const response = await client.send(inferenceEndpoints.infer, {
-      headers: { accept: FRAME_MEDIA_TYPE },
-      rawBody,
-      signal,
-    });
-    return new Uint8Array(await response.arrayBuffer());
+  return withinBudget(budgetMs, limits, async (signal) => {
+    if (request.direct !== "auto") return askEdge(client, request, signal);
+    const direct = await directWaysOf(client).infer(request, signal);
+    if ("header" in direct) return direct;
+    const leftMs = Math.max(LIMITS.minBudgetMs, budgetMs - direct.lostMs);
+    return askEdge(client, { ...request, budgetMs: leftMs }, signal);
   });
+}
+
+async function askEdge(client: Client, request: InferFrameRequest, signal: AbortSignal): Promise<InferFrameReply> {
+  const { inputs, signal: _, marginMs: __, direct: ___, ...header } = request;
+  const rawBody = { mediaType: FRAME_MEDIA_TYPE, content: encodeFrame(header, inputs) };
+  const headers = { accept: FRAME_MEDIA_TYPE };
+  const response = await client.send(inferenceEndpoints.infer, { headers, rawBody, signal });
+  const reply = new Uint8Array(await response.arrayBuffer());
   const source = `${nameOf(inferenceEndpoints.infer)} answered a frame`;
   const frame = decodeFrame(reply);
   if (!frame.ok) throw new Error(`${source} that cannot be read: ${frame.message}`);
   const replyHeader = parseBy(InferReplyHeader, frame.header, source);
   const split = splitTensors(replyHeader.tensors, frame.payload);
   if (!split.ok) throw new Error(`${source} that cannot be read: ${split.message}`);
-  return { header: replyHeader, outputs: split.tensors };
+  return { header: replyHeader, outputs: split.tensors, way: "edge" };
 }
 
 type InferInput = Pick<InferRequest, "model" | "budgetMs"> & Sendable<InferRequest>;

@@ -21,6 +21,7 @@ interface LoadOptions extends EdgeOptions {
   readonly arrivals: "poisson" | "bursts";
   readonly trace?: string;
   readonly seed: number;
+  readonly direct?: boolean;
 }
 
 const REFRESH_MS = 250;
@@ -43,6 +44,7 @@ export function loadCommand(shell: Shell = PROCESS): Command {
     .option("--duration <s>", "how long requests arrive", numberBetween(0.1, 86_400), 10)
     .addOption(new Option("--arrivals <kind>", "how they arrive").choices(["poisson", "bursts"]).default("poisson"))
     .option("--trace <file>", "arrivals that were recorded: milliseconds, one a line; instead of rate and duration")
+    .option("--direct", "straight to the runner where it can be reached, else through the edge")
     .option("--seed <number>", "of arrivals and inputs", wholeBetween(0, 2 ** 32 - 1), 1)
     .action((options: LoadOptions) => putLoad(options, shell));
 }
@@ -66,10 +68,13 @@ async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
   });
   const line = new LiveLine(arrivalsMs.length, startedAtMs);
   const hide = shell.warnColumns === undefined || json ? null : showLine(line, shell.warn, shell.warnColumns);
+  let direct = 0;
+  const request = { model, budgetMs, inputs, ...(options.direct === true && { direct: "auto" as const }) };
   const send = async (): Promise<string> => {
     line.noteSent();
     try {
-      await inferFrame(client, { model, budgetMs, inputs });
+      const { way } = await inferFrame(client, request);
+      if (way === "direct") direct++;
       return "ok";
     } catch (error) {
       return error instanceof ProblemError ? error.problem.code : "unreachable";
@@ -84,7 +89,8 @@ async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
   await runOpenLoop(arrivalsMs, send, note, stopping.signal);
   hide?.();
   ignore();
-  const report = reportLoad(outcomes, Math.min(durationMs, stoppedAtMs - startedAtMs));
+  const measured = reportLoad(outcomes, Math.min(durationMs, stoppedAtMs - startedAtMs));
+  const report = options.direct === true ? { ...measured, direct } : measured;
   shell.print(json ? `${JSON.stringify(report)}\n` : renderReport(report));
 }
 
@@ -116,7 +122,7 @@ async function planArrivals({ trace, arrivals, rate, duration, seed }: LoadOptio
   };
 }
 
-function renderReport({ results, latencyMs, lagMs, inBudgetShare, ...report }: LoadReport): string {
+function renderReport({ results, latencyMs, lagMs, inBudgetShare, direct, ...report }: LoadReport): string {
   const quantiles = (values: LoadReport["latencyMs"]) =>
     values === null
       ? "–"
@@ -127,6 +133,7 @@ function renderReport({ results, latencyMs, lagMs, inBudgetShare, ...report }: L
     ["in budget", inBudgetShare === null ? "–" : `${(100 * inBudgetShare).toFixed(2)} % of the answered`],
     ["latency", quantiles(latencyMs)],
     ["lag", quantiles(lagMs)],
+    ...(direct === undefined ? [] : [["direct", `${direct} of the answered`] satisfies [string, string]]),
     ...Object.entries(results)
       .toSorted(([, a], [, b]) => b - a)
       .map(([result, count]): [string, string] => [result, String(count)]),

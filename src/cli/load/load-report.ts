@@ -68,6 +68,8 @@ export interface LoadReport {
   readonly goodputPerSecond: number;
   /** Requests by how they ended. */
   readonly results: Readonly<Record<string, number>>;
+  /** Answers that came straight from the runner; absent where all went through the edge. */
+  readonly direct?: number;
   /** Share of the answered requests within the budget; null if none was answered. */
   readonly inBudgetShare: number | null;
   readonly latencyMs: Quantiles | null;
