@@ -48,7 +48,7 @@ export interface Alarm {
   setAlarm(atMs: number): Promise<void>;
 }
 
-/** An alarm that is overdue for so long is lost: it should have rung. */
+/** An alarm that is overdue for so long counts as lost. */
 const LOST_AFTER_MS = 5_000;
 
 /**

@@ -4,7 +4,7 @@ import { ageMs } from "../clock.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
 import { openDatabase } from "../store/database.ts";
-import { type LivePlacement, readAllLivePlacements, readServingChanges } from "../store/fleet/live-placement-store.ts";
+import { type LivePlacement, readAllLivePlacements, readServingChange } from "../store/fleet/live-placement-store.ts";
 import { readProfilesByProject } from "../store/fleet/profile-store.ts";
 import { type NamedVersion, readAllVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
@@ -57,8 +57,10 @@ export interface Snapshot {
   readonly readAtMs: number;
   /** Changes through this isolate before the reading began. */
   readonly changes: number;
-  /** Changes that the database had counted by then. */
-  readonly storedChanges: number;
+  /** Number of the reading in this isolate. */
+  readonly reading: number;
+  /** Mark of the database's last change by then; null where it has none. */
+  readonly changed: string | null;
   /** Projects with models. */
   readonly projects: ReadonlyMap<string, ProjectSnapshot>;
   /** By version; ids are unique across projects. */
@@ -72,8 +74,9 @@ export interface Snapshot {
 const FRESH_MS = 250;
 
 let current: Snapshot | null = null;
-/** Counts changes through this isolate. */
+/** Counts changes through this isolate, and readings. */
 let changes = 0;
+let readings = 0;
 /** Number of the last change of each project that the current snapshot lacks. */
 const changedLast = new Map<string, number>();
 /** Start of the last background reading: requests cannot share a promise, so they share a time. */
@@ -115,36 +118,35 @@ export async function locateVersion(
   return version === null ? null : { snapshot, version };
 }
 
-/** The snapshot of this moment: the current one, where the database counted no change since, or one that is read anew. */
+/** The snapshot of this moment: the current one, where the database was not changed since, or one that is read anew. */
 async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
-  const readAtMs = Date.now();
-  const changesBefore = changes;
-  const storedChanges = await readServingChanges(db);
-  if (current !== null && current.storedChanges === storedChanges && !endsByTime(current)) {
-    return replaceCurrent({ ...current, readAtMs, changes: changesBefore });
+  const begun = { readAtMs: Date.now(), changes, reading: ++readings };
+  const changed = await readServingChange(db);
+  if (changed !== null && current?.changed === changed && !hasEndedByTime(current)) {
+    return replaceCurrent({ ...current, ...begun });
   }
   const profilesOf = await readProfilesByProject(db);
   const [versions, placements] = await Promise.all([readAllVersions(db), readAllLivePlacements(db, profilesOf)]);
   const byProject = Map.groupBy(versions, ({ project }) => project);
   const read: Snapshot = {
-    readAtMs,
-    changes: changesBefore,
-    storedChanges,
+    ...begun,
+    changed,
     projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
   return replaceCurrent(read);
 }
 
-/** A quarantine ends without a change of the database. */
-function endsByTime({ placements }: Snapshot): boolean {
-  return placements.values().some((those) => those.some(({ draining }) => draining));
+/** Whether a quarantine has ended, which changes nothing in the database. */
+function hasEndedByTime({ placements }: Snapshot): boolean {
+  const nowMs = Date.now();
+  return placements.values().some((those) => those.some(({ heldUntilMs = Infinity }) => heldUntilMs <= nowMs));
 }
 
 /** A slow reading does not replace the result of a later one, which is returned then. */
 function replaceCurrent(read: Snapshot): Snapshot {
-  if (current === null || (read.changes >= current.changes && read.readAtMs >= current.readAtMs)) current = read;
+  if (current === null || (read.changes >= current.changes && read.reading > current.reading)) current = read;
   for (const [project, change] of changedLast) if (change <= current.changes) changedLast.delete(project);
   return current;
 }

@@ -33,7 +33,7 @@ export async function acceptSocket(link: LinkParts, socket: LinkSocket, runnerId
     );
   outside.accept(socket);
   attach(socket, { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: outside.now() });
-  await outside.alarm.setAlarm(outside.now() + link.silentMs);
+  await armBy(outside.alarm, outside.now() + link.silentMs, outside.now());
 }
 
 /** Closes a socket. Its requests end now: a half-open one never reports its close. */

@@ -627,12 +627,14 @@ export const historyState = sqliteTable("history_state", {
 });
 
 /**
- * Changes to what admission reads: one row, with id 1. Triggers count every row of projects, profiles, models, their
- * versions and variants, runners and placements that is added, changed or deleted. A runner's signs of life do not count.
+ * A mark of the last change to what admission reads: one row, with id 1. Triggers draw another one for every row of
+ * projects, profiles, models, their versions and variants, runners and placements that is added, changed or deleted, but
+ * for a runner's signs of life. It is no count: a database that is set back to an earlier time would count to the same
+ * number again.
  */
 export const servingState = sqliteTable("serving_state", {
   id: integer().primaryKey(),
-  changes: integer().notNull().default(0),
+  changed: text().notNull(),
 });
 
 /** Rules for points, in addition to the search for changes of every series. */

@@ -50,7 +50,7 @@ export function createEdgeProbe(access: EdgeAccess): EdgeProbe {
       const samples: number[] = [];
       const startMs = performance.now();
       for (let i = 0; i < count; i++) {
-        // Without pauses they would be over before what the edge does each second has held one up, or after it did.
+        // Without pauses all of them could fall between two periodic tasks of the edge, whose delay would be missed.
         const pauseMs = startMs + i * PACE_MS - performance.now();
         if (pauseMs > 0) await delay(pauseMs, null, { signal });
         samples.push((await call(serviceEndpoints.getHealth, signal)).durationMs);

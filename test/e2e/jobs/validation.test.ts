@@ -6,6 +6,7 @@ import { type LocalStack, placeModel, waitForJob } from "../local-stack.ts";
 import { it, openTenant } from "../shared-stack.ts";
 
 const short = { minDurationMs: 200, minQueries: 70 };
+/** The bound is wide beside the pauses of a machine that runs other tests. */
 const ALL = [
   { kind: "singleStream", ...short },
   { kind: "multiStream", percentile: 0.9, ...short },

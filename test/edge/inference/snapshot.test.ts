@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { currentSnapshot, findVersion, forgetSnapshot, noteChange } from "../../../src/edge/inference/snapshot.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
+import { readServingChange } from "../../../src/edge/store/fleet/live-placement-store.ts";
 import { addModelVersion } from "../../../src/edge/store/models/model-store.ts";
 import { mainEnv } from "../stack/edge-client.ts";
 
@@ -43,22 +44,30 @@ it("is read again only where the database counted a change", async () => {
   expect(findVersion(changed, mainEnv.project, "counted")?.version).toBe(2);
 });
 
-it("counts what admission reads, and not a runner's signs of life", async () => {
-  const count = async () =>
-    (await mainEnv.DB.prepare("select changes from serving_state").first<{ changes: number }>())?.changes;
+it("knows a change of what admission reads, and not a runner's signs of life", async () => {
+  const mark = () => readServingChange(openProject(mainEnv));
   const run = (sql: string) => mainEnv.DB.prepare(sql).run();
-  const base = `insert into runners (id, project, name, credential_hash, labels, created_at_ms)`;
-  const before = await count();
-  await run(`${base} values ('run_counted', 'main', 'counted', 'hash-counted', '{}', 0)`);
-  expect(await count()).toBe(before! + 1);
-  await run("update runners set last_seen_at_ms = 5 where id = 'run_counted'");
-  expect(await count()).toBe(before! + 1);
-  for (const [index, change] of ["online = 1", "draining = 1", "quarantine = null", "labels = '{}'"].entries()) {
-    await run(`update runners set ${change} where id = 'run_counted'`);
-    expect(await count()).toBe(before! + 2 + index);
-  }
-  await run("delete from runners where id = 'run_counted'");
-  expect(await count()).toBe(before! + 6);
+  const marks = [await mark()];
+  const changes = async (sql: string) => {
+    await run(sql);
+    marks.push(await mark());
+    expect(new Set(marks).size, sql).toBe(marks.length);
+  };
+  await changes(`insert into runners (id, project, name, credential_hash, labels, created_at_ms)
+    values ('run_marked', 'main', 'marked', 'hash-marked', '{}', 0)`);
+  await run("update runners set last_seen_at_ms = 5 where id = 'run_marked'");
+  expect(await mark()).toBe(marks.at(-1));
+  for (const change of ["online = 1", "draining = 1", "quarantine = null", "labels = '{}'", "capabilities = null"])
+    await changes(`update runners set ${change} where id = 'run_marked'`);
+  await changes("delete from runners where id = 'run_marked'");
+});
+
+it("has triggers on all tables that it is read from", async () => {
+  const found = await mainEnv.DB.prepare(
+    "select tbl_name as name, count(*) as triggers from sqlite_schema where type = 'trigger' group by 1 order by 1",
+  ).all<{ name: string; triggers: number }>();
+  const tables = ["model_variants", "model_versions", "models", "placements", "profiles", "projects", "runners"];
+  expect(found.results).toEqual(tables.map((name) => ({ name, triggers: 3 })));
 });
 
 it("a change makes only its project read anew", async () => {

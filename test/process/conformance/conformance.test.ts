@@ -9,7 +9,10 @@ import { type Faults, startFaultyServer } from "./faulty-server.ts";
 const root = join(import.meta.dirname, "../../..");
 const PROGRAM = join(root, "src/cli/main.ts");
 const DEADLINE = ["--deadline", "header:x-deadline-ms:ms"];
-/** Wide beside the pauses of a busy machine, and narrow beside the faults; short enough for a test. */
+/**
+ * Wide beside the pauses of a busy machine, and narrow beside the faults, which make nearly all late; short enough for a
+ * test.
+ */
 const SHORT = ["--deadline-ms", "600", "--tolerance-ms", "200", "--overload-s", "4", "--late-share", "0.25"];
 /** Runs of one command, which says by itself where the machine was too busy for a verdict. */
 const TRIES = 8;

@@ -46,7 +46,7 @@ const COLD_AFTER_MS = 10_000;
 const UNSEEN_COLD_MS = 25;
 /** Even chances. */
 const EVEN = 0.5;
-/** Share of requests whose time around the service is usual. */
+/** Confidence of the usual time around the service. */
 const USUAL = 0.9;
 /** Weight that each answer to a probe takes from earlier samples: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
@@ -66,7 +66,7 @@ const UNLOADED = new Set<ProblemCode>(["no-placement", "device-lost"]);
 export interface Outlook {
   /** Round trip through the edge, at the requested confidence. */
   readonly linkMs: number;
-  /** The same that nine of ten requests keep: a runner must be done so long before the deadline. */
+  /** The same at a confidence of 0.9, where that is less. */
   readonly usualLinkMs: number;
   /** Service alone, at the same confidence. */
   readonly serviceMs: number;
@@ -208,7 +208,7 @@ export class PlacementWatch {
     remember(this.#heardAtMs, placement.id, nowMs);
     // An answer that ends a silence was sent just now; its wait shows nothing of the link.
     const wasSilent = outlook.silentMs > 0;
-    noteBacklog(this.#device(placement), backlogMs, wasSilent ? nowMs : nowMs - Math.max(0, aroundMs) / 2);
+    noteBacklog(this.#device(placement), backlogMs, wasSilent ? nowMs : nowMs - aroundMs / 2);
     if (wasSilent) return;
     if (attempt.isCold) {
       const coldMs = aroundMs + serviceMs - this.#linkMs(placement, 0.5, nowMs) - outlook.medianServiceMs;

@@ -15,6 +15,8 @@ export interface LivePlacement extends Placement {
   readonly online: boolean;
   /** True if its runner accepts no new work: it drains, or is in quarantine. */
   readonly draining: boolean;
+  /** End of its runner's quarantine; absent without one. */
+  readonly heldUntilMs?: number;
   readonly labels: Readonly<Record<string, string>>;
   /** Names of its project's hardware profiles that its device fits. */
   readonly profiles: readonly string[];
@@ -31,10 +33,10 @@ export interface LivePlacement extends Placement {
   readonly measured?: LivePlacement;
 }
 
-/** Number of changes so far to what admission reads: placements, and all that they depend on. */
-export async function readServingChanges(db: Database): Promise<number> {
-  const [state] = await db.select({ changes: servingState.changes }).from(servingState);
-  return state?.changes ?? 0;
+/** Mark of the last change to what admission reads: placements, and all that they depend on. Null where there is none. */
+export async function readServingChange(db: Database): Promise<string | null> {
+  const [state] = await db.select({ changed: servingState.changed }).from(servingState);
+  return state?.changed ?? null;
 }
 
 /**
@@ -76,12 +78,14 @@ async function read(
     // A runner that is no longer shared serves its own project alone from then on.
     if (host === undefined || (host.project !== project && !host.shared)) return [];
     const { online, labels } = host;
+    const quarantine = holdsStill(host.quarantine) ? host.quarantine : null;
     const connectedAtMs = host.connectedAtMs ?? 0;
     return {
       ...toPlacement(row),
       fingerprint: row.fingerprint,
       online,
-      draining: host.draining || holdsStill(host.quarantine),
+      draining: host.draining || quarantine !== null,
+      ...(quarantine !== null && { heldUntilMs: Date.parse(quarantine.until) }),
       labels,
       direct: host.direct === 1,
       measuredElements: countMeasuredElements(inputs),

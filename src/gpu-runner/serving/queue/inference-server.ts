@@ -302,7 +302,7 @@ export class InferenceServer {
     const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs, this.#traffic.expectedAt(startedMs));
     this.#leave([...doomed, ...batch]);
     for (const each of doomed) {
-      this.#refuse(each, new ProblemError("budget-exceeded", "The budget ran out in the queue."));
+      this.#refuse(each, new ProblemError("budget-exceeded", "It could no longer be answered in time."));
     }
     // They held places that others may have waited for.
     if (batch.length === 0 && doomed.length > 0) return this.#takeBatch();
