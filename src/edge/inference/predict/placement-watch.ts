@@ -1,5 +1,5 @@
 import type { ServiceTimes } from "../../../protocol/inference/inference.ts";
-import type { Sketch } from "../../../stats/distribution/sketch.ts";
+import { addToSketch, createSketch, type Sketch } from "../../../stats/distribution/sketch.ts";
 import type { ProblemCode } from "../../../protocol/wire/problem.ts";
 import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
 import { calibratedLink, calibratedQuantile, calibratedSketch, largestRows } from "./calibrated-service.ts";
@@ -20,6 +20,7 @@ import {
   watchDevice,
 } from "./device-watch.ts";
 import { sizeKeyOf } from "./fit-request.ts";
+import { runnersPartMs } from "./predict-latency.ts";
 import { type IdleTimes, NamedBudgets, namedConfidence, type NamedTimes } from "./named-budgets.ts";
 import {
   createTimes,
@@ -46,8 +47,11 @@ const COLD_AFTER_MS = 10_000;
 const UNSEEN_COLD_MS = 25;
 /** Even chances. */
 const EVEN = 0.5;
-/** Confidence of the usual time around the service. */
+/** Confidence of what is usual: the time around the service, and how much longer than predicted a queue takes. */
 const USUAL = 0.9;
+/** A queue takes no longer than predicted where nothing else was seen. */
+const NO_EXCESS = createSketch();
+addToSketch(NO_EXCESS, 0);
 /** Weight that each answer to a probe takes from earlier samples: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
 /** Time without any answer, not even to a probe, from which refusals make predictions return to the calibration. */
@@ -74,6 +78,8 @@ export interface Outlook {
   readonly medianServiceMs: number;
   /** Work before the request: the device's queue, and the rest of loading the model. */
   readonly queueMs: number;
+  /** How much longer than predicted that queue usually takes; 0 without a queue. */
+  readonly excessMs: number;
   /** Extra time of the first request after a rest; 0 where the runner is not resting. */
   readonly coldMs: number;
   /** Time for which the device has sent nothing, which the wait may well take; infinite where it stopped answering. */
@@ -120,6 +126,8 @@ export class PlacementWatch {
   /** By runner: the number of answers that taught this isolate the time around the service. */
   readonly #answers = new Map<string, number>();
   readonly #devices = new Map<string, DeviceWatch>();
+  /** By device: waits in the queue beyond the predicted ones, also those for which requests were refused. */
+  readonly #excesses = new Map<string, RecentTimes>();
   /** By runner and by placement. */
   readonly #heardAtMs = new Map<string, number>();
   /** By placement: time at which the runner reported that it had lost the model. */
@@ -148,6 +156,7 @@ export class PlacementWatch {
       serviceMs,
       medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
+      excessMs: queueMs > 0 ? this.#excessMs(placement, nowMs) : 0,
       coldMs: this.#isCold(placement, nowMs) ? (this.#coldMs(placement, confidence, nowMs) ?? 0) : 0,
       silentMs: device === undefined ? 0 : silenceMs(device, nowMs),
     };
@@ -200,7 +209,7 @@ export class PlacementWatch {
   answered(attempt: Attempt, { times, rows, backlogMs, isMeasured }: Answered, nowMs: number): void {
     const { placement, outlook } = attempt;
     const serviceMs = times.uploadMs + times.computeMs + times.readbackMs;
-    // The wait in the queue is what the runner says, even where more or less was expected.
+    this.#noteExcess(attempt, times.queueMs, nowMs);
     const aroundMs = Math.max(0, nowMs - attempt.sentAtMs - serviceMs - times.queueMs);
     this.#heard(attempt, nowMs);
     if (!attempt.isProbe) this.#named.noteAnswered(placement);
@@ -229,7 +238,8 @@ export class PlacementWatch {
 
   /**
    * Notes a refusal by the runner, or by the link in its place.
-   * For want of time, the queue was at least as long as would have prevented the request, but no longer than reported.
+   * For want of time, the queue was at least as long as would have prevented the request, but no longer than reported. A
+   * runner keeps a reserve, so that what it refuses is usually longer than what was predicted.
    * A lost model is loaded again.
    */
   refused(attempt: Attempt, { code, heard, retryAfterMs = Infinity }: Refusal, nowMs: number): void {
@@ -240,12 +250,15 @@ export class PlacementWatch {
     if (UNLOADED.has(code)) remember(this.#unloadedAtMs, placement.id, nowMs);
     if (code !== "overloaded" && code !== "budget-exceeded") return;
     const queueMs = predictQueueMs(device, nowMs, (each, rows) => this.#workMs(each, rows, nowMs));
-    const backlogMs = Math.min(retryAfterMs, deadlineAtMs - sentAtMs - outlook.medianServiceMs);
+    const partMs = runnersPartMs(outlook, deadlineAtMs - sentAtMs);
+    if (heard) this.#noteExcess(attempt, partMs - outlook.serviceMs, nowMs);
+    const backlogMs = Math.min(retryAfterMs, partMs - outlook.medianServiceMs);
     if (backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
   }
 
   /**
-   * Notes an exceeded budget. The waited time is a lower bound of the latency, used where it exceeds the expected time.
+   * Notes an exceeded budget. The waited time is a lower bound of the latency, used where it exceeds the expected time:
+   * behind a queue it counts with that.
    */
   missed(attempt: Attempt, nowMs: number): void {
     const { placement, outlook, sentAtMs, isCold, isProbe } = attempt;
@@ -259,6 +272,7 @@ export class PlacementWatch {
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
     if (aroundMs <= outlook.linkMs) return;
+    if (outlook.queueMs > 0) return this.#noteExcess(attempt, outlook.queueMs + aroundMs - outlook.linkMs, nowMs);
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
     const wholes = recall(this.#wholes, keyOf(placement, attempt.rows), createTimes);
     noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
@@ -309,6 +323,16 @@ export class PlacementWatch {
   /** Whether the placement's device has sent something since its last probe. */
   wasHeardSinceProbe(placement: LivePlacement): boolean {
     return wasHeardSinceProbe(this.#device(placement));
+  }
+
+  /** Without a predicted queue the wait shows nothing of predictions. */
+  #noteExcess({ placement, outlook }: Attempt, waitMs: number, nowMs: number): void {
+    if (outlook.queueMs === 0) return;
+    noteTime(recall(this.#excesses, deviceOf(placement), createTimes), Math.max(0, waitMs - outlook.queueMs), nowMs);
+  }
+
+  #excessMs(placement: LivePlacement, nowMs: number): number {
+    return quantileOf(this.#excesses.get(deviceOf(placement)), NO_EXCESS, USUAL, nowMs);
   }
 
   #fadeLink({ runnerId }: LivePlacement, share: number): void {

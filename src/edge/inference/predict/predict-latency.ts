@@ -22,7 +22,7 @@ export interface Prediction {
  */
 export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
   const { serviceMs } = outlook;
-  const queueMs = outlook.queueMs + outlook.silentMs;
+  const queueMs = outlook.queueMs + outlook.excessMs + outlook.silentMs;
   const linkMs = spentMs + outlook.linkMs + outlook.coldMs;
   return { latencyMs: linkMs + queueMs + serviceMs, linkMs, queueMs, serviceMs };
 }

@@ -12,6 +12,7 @@ const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => 
   serviceMs,
   medianServiceMs: serviceMs,
   queueMs: 0,
+  excessMs: 0,
   coldMs: 0,
   silentMs: 0,
   ...changes,

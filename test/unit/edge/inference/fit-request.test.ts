@@ -36,6 +36,7 @@ describe("a placement at the edge", () => {
       serviceMs: 2,
       medianServiceMs: 1.5,
       queueMs: 0.5,
+      excessMs: 0,
       coldMs: 0,
       silentMs: 0,
     };
