@@ -90,6 +90,7 @@ export class SimIsolate {
     const deadlineMs = arrivedMs + request.budgetMs;
     const edgeMs = this.#edge(this.#uniform());
     await clock.delay(edgeMs / 2);
+    this.#watch.noteSpent(clock.nowMs - arrivedMs, clock.nowMs);
     const first = this.#admit(request, arrivedMs, () => false);
     if (first.kind !== "admitted") return this.#end(REFUSALS[first.kind], arrivedMs, false);
     let tried = await this.#try(request, first.candidate, deadlineMs);
@@ -126,7 +127,6 @@ export class SimIsolate {
     const placements = this.#snapshot().get(request.version) ?? [];
     const spentMs = nowMs - arrivedMs;
     const usualSpentMs = this.#watch.spentMs(confidence, nowMs);
-    this.#watch.noteSpent(spentMs, nowMs);
     const choice = choosePlacement(
       placements.filter((placement) => !avoided(placement)),
       {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Answered, type Attempt, PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
-import { predictLatency } from "../../../../src/edge/inference/predict/predict-latency.ts";
+import { predictLatency, runnersPartMs } from "../../../../src/edge/inference/predict/predict-latency.ts";
 import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { livePlacement } from "./live-placement.ts";
 
@@ -294,6 +294,56 @@ describe("the queue", () => {
       watch.answered(attempt, answered(2, { times }), nowMs);
     }
     expect(see().linkMs).toBeCloseTo(1, 0);
+    expect(see()).toMatchObject({ queueMs: 0, excessMs: 0 });
+  });
+
+  it("is expected to exceed its prediction as it usually did, where there is one", () => {
+    warmUp();
+    for (let i = 0; i < 50; i++) {
+      pass(1, 2, { backlogMs: 20 });
+      const attempt = begin();
+      const times = { queueMs: attempt.outlook.queueMs + 30, uploadMs: 0, computeMs: 2, readbackMs: 0 };
+      nowMs += times.queueMs + 3;
+      watch.answered(attempt, answered(2, { times }), nowMs);
+    }
+    expect(see()).toMatchObject({ queueMs: 0, excessMs: 0 });
+    pass(1, 2, { backlogMs: 20 });
+    expect(see().excessMs).toBeCloseTo(30, 0);
+    expect(predictLatency(see(), 0).queueMs).toBeCloseTo(see().queueMs + 30, 0);
+    nowMs += 60_000;
+    pass(1, 2, { backlogMs: 20 });
+    expect(see().excessMs).toBe(0);
+  });
+
+  it("for which a runner refuses is longer than predicted, and so is one in which a budget ends", () => {
+    for (const end of ["refused", "missed"] as const) {
+      watch = new PlacementWatch();
+      warmUp();
+      for (let i = 0; i < 50; i++) {
+        pass(1, 2, { backlogMs: 20 });
+        const attempt = begin(1, placement, 100);
+        if (end === "refused") watch.refused(attempt, { code: "overloaded", heard: true, retryAfterMs: 30 }, nowMs);
+        else {
+          // The device is not silent.
+          pass(1, 2);
+          nowMs = attempt.deadlineAtMs;
+          watch.missed(attempt, nowMs);
+        }
+        nowMs += 40;
+      }
+      pass(1, 2, { backlogMs: 20 });
+      expect(see().excessMs, end).toBeGreaterThan(50);
+      expect(see().linkMs, end).toBeLessThan(10);
+    }
+  });
+
+  it("leaves the runner less of a budget, by the usual way", () => {
+    for (let i = 0; i < 200; i++) pass(4, 2);
+    expect(runnersPartMs(see(), 50)).toBe(50);
+    pass(4, 2, { backlogMs: 20 });
+    expect(see().usualLinkMs).toBeCloseTo(4, 0);
+    expect(runnersPartMs(see(), 50)).toBeCloseTo(46, 0);
+    expect(runnersPartMs(see(), 1)).toBe(0);
   });
 });
 
