@@ -1,6 +1,6 @@
 import { calibratedLatencyMs } from "../../src/edge/inference/predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../../src/edge/inference/choose-placement.ts";
-import { predictIdleMs, runnersPartMs } from "../../src/edge/inference/predict/predict-latency.ts";
+import { predictIdleMs } from "../../src/edge/inference/predict/predict-latency.ts";
 import { PROBE_MS } from "../../src/edge/inference/predict/device-watch.ts";
 import { type Attempt, PlacementWatch } from "../../src/edge/inference/predict/placement-watch.ts";
 import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
@@ -188,8 +188,7 @@ export class SimIsolate {
     const attempt = this.#watch.begin(placement, 1, outlook, leftMs, clock.nowMs, isProbe);
     const link = links.get(placement.runnerId)!;
     const { modelVersionId, configuration } = placement;
-    const budgetMs = isProbe ? leftMs : runnersPartMs(outlook, leftMs);
-    const asked = { requestId, modelVersionId, budgetMs, confidence, maxRows: configuration.maxRows };
+    const asked = { requestId, modelVersionId, budgetMs: leftMs, confidence, maxRows: configuration.maxRows };
     const ended = await link.infer(asked);
     const isMissed = ended.kind === "failed" && !ended.heard && ended.code === "budget-exceeded";
     const tried: Tried = isMissed ? { kind: "missed" } : ended;

@@ -259,8 +259,8 @@ export const EdgeMessage = z.discriminatedUnion("type", [
 export type EdgeMessage = z.infer<typeof EdgeMessage>;
 
 /**
- * Header of the frame that asks a runner for an inference. `budgetMs` is the runner's part of what is left of the budget;
- * requests of higher priority go first.
+ * Header of the frame that asks a runner for an inference. `budgetMs` is what is left of the budget; requests of higher
+ * priority go first.
  */
 export const InferOffer = z.object({
   type: z.literal("infer"),

@@ -15,7 +15,6 @@ import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Candidate } from "./choose-placement.ts";
 import { PROBE_MS } from "./predict/device-watch.ts";
 import { type Attempt, placementWatch } from "./predict/placement-watch.ts";
-import { runnersPartMs } from "./predict/predict-latency.ts";
 import type { ProjectCall, Version } from "./snapshot.ts";
 import { computeRows, loadNetwork } from "./wasm/edge-networks.ts";
 
@@ -66,7 +65,7 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
   const leftMs = Math.max(0, deadlineAtMs - nowMs);
   // Each attempt has an id of its own, so that a late answer to another one never matches.
   const requestId = createId("request");
-  const frame = encodeQuestion(requestId, question, budgetAtRunner(question, leftMs));
+  const frame = encodeQuestion(requestId, question, leftMs);
   const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, leftMs, nowMs, isProbe);
   const link = runnerLink(env, candidate.placement.runnerId);
   // An object that was restarted or moved rejects its calls; the runner's outcome is then unknown.
@@ -85,15 +84,10 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
 
 const ABANDONED: RunnerAnswer = { kind: "abandoned" };
 
-/** A best effort has all that is left, since its answer may be late. */
-function budgetAtRunner({ candidate, confidence, isProbe }: Question, leftMs: number): number {
-  return isProbe || confidence === 0 ? leftMs : runnersPartMs(candidate.outlook, leftMs);
-}
-
 function encodeQuestion(requestId: string, question: Question, budgetMs: number): Uint8Array {
   const { candidate, tensors, pointer, confidence, priority, scope } = question;
   // The refusal has to come back, too.
-  const refuseWithinMs = question.refuseWithinMs - candidate.outlook.usualLinkMs;
+  const refuseWithinMs = question.refuseWithinMs - candidate.outlook.linkMs;
   const { modelVersionId, variant, deviceKey, backend } = candidate.placement;
   const offer = {
     type: "infer",

@@ -20,7 +20,6 @@ import {
   watchDevice,
 } from "./device-watch.ts";
 import { sizeKeyOf } from "./fit-request.ts";
-import { runnersPartMs } from "./predict-latency.ts";
 import { type IdleTimes, NamedBudgets, namedConfidence, type NamedTimes } from "./named-budgets.ts";
 import {
   createTimes,
@@ -47,8 +46,8 @@ const COLD_AFTER_MS = 10_000;
 const UNSEEN_COLD_MS = 25;
 /** Even chances. */
 const EVEN = 0.5;
-/** Confidence of what is usual: the time around the service, and how much longer than predicted a queue takes. */
-const USUAL = 0.9;
+/** How wrong predictions of a queue are depends on the load of the moment. */
+const EXCESS_HALF_LIFE_MS = 3_000;
 /** A queue takes no longer than predicted where nothing else was seen. */
 const NO_EXCESS = createSketch();
 addToSketch(NO_EXCESS, 0);
@@ -70,15 +69,13 @@ const UNLOADED = new Set<ProblemCode>(["no-placement", "device-lost"]);
 export interface Outlook {
   /** Round trip through the edge, at the requested confidence. */
   readonly linkMs: number;
-  /** The same at a confidence of 0.9, where that is less. */
-  readonly usualLinkMs: number;
   /** Service alone, at the same confidence. */
   readonly serviceMs: number;
   /** Median of the service. */
   readonly medianServiceMs: number;
   /** Work before the request: the device's queue, and the rest of loading the model. */
   readonly queueMs: number;
-  /** How much longer than predicted that queue usually takes; 0 without a queue. */
+  /** How much longer than that a queue takes at the same confidence; 0 without one. */
   readonly excessMs: number;
   /** Extra time of the first request after a rest; 0 where the runner is not resting. */
   readonly coldMs: number;
@@ -127,7 +124,7 @@ export class PlacementWatch {
   readonly #answers = new Map<string, number>();
   readonly #devices = new Map<string, DeviceWatch>();
   /** By device: waits in the queue beyond the predicted ones, also those for which requests were refused. */
-  readonly #excesses = new Map<string, RecentTimes>();
+  readonly #excesses = new Map<string, SlidingWindow>();
   /** By runner and by placement. */
   readonly #heardAtMs = new Map<string, number>();
   /** By placement: time at which the runner reported that it had lost the model. */
@@ -149,14 +146,12 @@ export class PlacementWatch {
     const evenMs = () => this.#idle(placement, rows, EVEN, nowMs).idleMs;
     const idleMs = Math.min(idle.idleMs, held === null ? Infinity : restOf(held, spentMs, evenMs));
     const serviceMs = Math.min(idle.serviceMs, held?.serviceMs ?? Infinity, idleMs);
-    const linkMs = idleMs - serviceMs;
     return {
-      linkMs,
-      usualLinkMs: Math.min(linkMs, this.#linkMs(placement, USUAL, nowMs)),
+      linkMs: idleMs - serviceMs,
       serviceMs,
       medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
-      excessMs: queueMs > 0 ? this.#excessMs(placement, nowMs) : 0,
+      excessMs: queueMs > 0 ? this.#excessMs(placement, confidence, nowMs) : 0,
       coldMs: this.#isCold(placement, nowMs) ? (this.#coldMs(placement, confidence, nowMs) ?? 0) : 0,
       silentMs: device === undefined ? 0 : silenceMs(device, nowMs),
     };
@@ -250,9 +245,9 @@ export class PlacementWatch {
     if (UNLOADED.has(code)) remember(this.#unloadedAtMs, placement.id, nowMs);
     if (code !== "overloaded" && code !== "budget-exceeded") return;
     const queueMs = predictQueueMs(device, nowMs, (each, rows) => this.#workMs(each, rows, nowMs));
-    const partMs = runnersPartMs(outlook, deadlineAtMs - sentAtMs);
-    if (heard) this.#noteExcess(attempt, partMs - outlook.serviceMs, nowMs);
-    const backlogMs = Math.min(retryAfterMs, partMs - outlook.medianServiceMs);
+    const leftMs = deadlineAtMs - sentAtMs;
+    if (heard) this.#noteExcess(attempt, leftMs - outlook.serviceMs, nowMs);
+    const backlogMs = Math.min(retryAfterMs, leftMs - outlook.medianServiceMs);
     if (backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
   }
 
@@ -328,11 +323,12 @@ export class PlacementWatch {
   /** Without a predicted queue the wait shows nothing of predictions. */
   #noteExcess({ placement, outlook }: Attempt, waitMs: number, nowMs: number): void {
     if (outlook.queueMs === 0) return;
-    noteTime(recall(this.#excesses, deviceOf(placement), createTimes), Math.max(0, waitMs - outlook.queueMs), nowMs);
+    noteSample(recall(this.#excesses, deviceOf(placement), createExcessWindow), waitMs - outlook.queueMs, nowMs);
   }
 
-  #excessMs(placement: LivePlacement, nowMs: number): number {
-    return quantileOf(this.#excesses.get(deviceOf(placement)), NO_EXCESS, USUAL, nowMs);
+  #excessMs(placement: LivePlacement, confidence: number, nowMs: number): number {
+    const window = this.#excesses.get(deviceOf(placement));
+    return window === undefined ? 0 : windowQuantile(window, NO_EXCESS, confidence, nowMs);
   }
 
   #fadeLink({ runnerId }: LivePlacement, share: number): void {
@@ -446,6 +442,10 @@ function deviceOf({ runnerId, deviceKey }: LivePlacement): string {
 /** A quantile of recent times; without any, the calibration's. */
 function quantileOf(times: RecentTimes | undefined, prior: Sketch, confidence: number, nowMs: number): number {
   return times === undefined ? calibratedQuantile(prior, confidence) : timeQuantile(times, prior, confidence, nowMs);
+}
+
+function createExcessWindow(): SlidingWindow {
+  return createWindow(EXCESS_HALF_LIFE_MS);
 }
 
 function createColdWindow(): SlidingWindow {

@@ -27,14 +27,6 @@ export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
   return { latencyMs: linkMs + queueMs + serviceMs, linkMs, queueMs, serviceMs };
 }
 
-/**
- * The runner's part of what is left of a budget. Behind a queue it is less by the usual way there and back: a queue fills
- * up under load, and an answer that is ready at the deadline comes too late. What begins at once has room for the way.
- */
-export function runnersPartMs({ queueMs, usualLinkMs }: Outlook, leftMs: number): number {
-  return queueMs > 0 ? Math.max(0, leftMs - usualLinkMs) : leftMs;
-}
-
 /** Predicted latency of a first and only request that has just come, with everything warm. */
 export function predictIdleMs({ linkMs, serviceMs }: Outlook): number {
   return linkMs + serviceMs;

@@ -8,7 +8,6 @@ import { livePlacement } from "./live-placement.ts";
 
 const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => ({
   linkMs: 1,
-  usualLinkMs: 1,
   serviceMs,
   medianServiceMs: serviceMs,
   queueMs: 0,

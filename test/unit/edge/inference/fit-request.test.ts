@@ -32,7 +32,6 @@ describe("a placement at the edge", () => {
   it("waits while it is loaded", () => {
     const outlook = {
       linkMs: 1,
-      usualLinkMs: 0.5,
       serviceMs: 2,
       medianServiceMs: 1.5,
       queueMs: 0.5,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Answered, type Attempt, PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
-import { predictLatency, runnersPartMs } from "../../../../src/edge/inference/predict/predict-latency.ts";
+import { predictLatency } from "../../../../src/edge/inference/predict/predict-latency.ts";
 import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { livePlacement } from "./live-placement.ts";
 
@@ -335,15 +335,6 @@ describe("the queue", () => {
       expect(see().excessMs, end).toBeGreaterThan(50);
       expect(see().linkMs, end).toBeLessThan(10);
     }
-  });
-
-  it("leaves the runner less of a budget, by the usual way", () => {
-    for (let i = 0; i < 200; i++) pass(4, 2);
-    expect(runnersPartMs(see(), 50)).toBe(50);
-    pass(4, 2, { backlogMs: 20 });
-    expect(see().usualLinkMs).toBeCloseTo(4, 0);
-    expect(runnersPartMs(see(), 50)).toBeCloseTo(46, 0);
-    expect(runnersPartMs(see(), 1)).toBe(0);
   });
 });
 
