@@ -47,7 +47,7 @@ const UNSEEN_COLD_MS = 25;
 /** Even chances. */
 const EVEN = 0.5;
 /** How wrong predictions of a queue are depends on the load of the moment. */
-const EXCESS_HALF_LIFE_MS = 3_000;
+const EXCESS_HALF_LIFE_MS = 10_000;
 /** A queue takes no longer than predicted where nothing else was seen. */
 const NO_EXCESS = createSketch();
 addToSketch(NO_EXCESS, 0);
