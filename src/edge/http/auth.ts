@@ -35,6 +35,8 @@ export function callerOf(request: Request): Caller {
 interface CachedPrincipal {
   readonly principal: Principal;
   readonly readAtMs: number;
+  /** Time at which it was last looked up behind a request, or read. */
+  askedAtMs: number;
 }
 
 type WaitUntil = (work: Promise<unknown>) => void;
@@ -105,7 +107,11 @@ async function findCached(
   const keyAgeMs = cached === undefined ? Number.POSITIVE_INFINITY : ageMs(cached.readAtMs);
   if (cached !== undefined && keyAgeMs < keyRefreshMs) return cached.principal;
   if (cached === undefined || keyAgeMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read, address);
-  refresh(readAnew(env, secret, read, address).catch(() => undefined));
+  // One of the requests that come meanwhile is enough.
+  if (ageMs(cached.askedAtMs) >= keyRefreshMs) {
+    cached.askedAtMs = Date.now();
+    refresh(readAnew(env, secret, read, address).catch(() => undefined));
+  }
   return cached.principal;
 }
 
@@ -114,7 +120,7 @@ async function readAnew(env: Env, secret: string, read: Read, address: string): 
   const principal = await read(env, secret, cache.has(secret) ? null : address);
   if (cache.size >= CACHED_PRINCIPALS) cache.clear();
   if (principal === null) cache.delete(secret);
-  else cache.set(secret, { principal, readAtMs: Date.now() });
+  else cache.set(secret, { principal, readAtMs: Date.now(), askedAtMs: Date.now() });
   return principal;
 }
 
