@@ -25,7 +25,7 @@ export class SimDatabase {
     return new Map(this.#byVersion);
   }
 
-  /** Number of changes so far, as triggers count them. */
+  /** Number of changes so far, in place of the mark that triggers write. */
   get changes(): number {
     return this.#changes;
   }

@@ -63,7 +63,7 @@ export class SimIsolate {
   readonly #edge: DurationSampler;
   #placements: Placements;
   #readAtMs: number;
-  /** Changes that the database had counted by then. */
+  /** The database's number of changes by then. */
   #readChanges: number;
   #isReading = false;
   /** Links that are about to receive outcomes of requests. */

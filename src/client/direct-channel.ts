@@ -101,7 +101,7 @@ export function openDirectChannel(
   return {
     async reach(signal) {
       const { url } = await takeTicket(signal);
-      // Any reply will do: it comes from there.
+      // Any reply shows that the listener can be reached.
       await (await doFetch(new URL("/v2/health/live", url).href, { signal })).body?.cancel();
     },
     async infer({ inputs, budgetMs, signal }) {

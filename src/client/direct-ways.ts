@@ -67,17 +67,11 @@ export class DirectWays {
     }
   }
 
-  #wayOf({ model, budgetMs, confidence, minFidelity, runnerId, placementId }: InferFrameRequest): Way {
+  #wayOf(request: InferFrameRequest): Way {
+    const { inputs: _, signal: __, marginMs: ___, direct: ____, ...asked } = request;
     // A ticket is for budgets up to its own: those of one power of two share it.
-    const mostMs = Math.min(LIMITS.maxBudgetMs, 2 ** Math.ceil(Math.log2(Math.max(1, budgetMs))));
-    const wishes = {
-      model,
-      budgetMs: mostMs,
-      ...(confidence !== undefined && { confidence }),
-      ...(minFidelity !== undefined && { minFidelity }),
-      ...(runnerId !== undefined && { runnerId }),
-      ...(placementId !== undefined && { placementId }),
-    };
+    const mostMs = Math.min(LIMITS.maxBudgetMs, 2 ** Math.ceil(Math.log2(Math.max(1, asked.budgetMs))));
+    const wishes = { ...asked, budgetMs: mostMs };
     const key = JSON.stringify(wishes);
     const known = this.#ways.get(key);
     if (known !== undefined) return known;

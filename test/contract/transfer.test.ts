@@ -106,7 +106,7 @@ async function dump(edge: LiveEdge): Promise<Map<string, unknown[]>> {
       "select name from sqlite_schema where type = 'table' and name not like '\\_cf%' escape '\\'",
     );
     for (const { name } of tables.all() as { name: string }[]) {
-      // An edge's audit log stays with that edge, and so does the mark of its last change.
+      // The audit log and the mark of the last change stay with their database.
       if (["d1_migrations", "transfers", "audit_entries", "serving_state"].includes(name)) continue;
       const where = name === "sqlite_sequence" ? "where name != 'd1_migrations'" : "";
       const rows = database.prepare(`select * from ${name} ${where}`).all();

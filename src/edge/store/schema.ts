@@ -627,10 +627,9 @@ export const historyState = sqliteTable("history_state", {
 });
 
 /**
- * A mark of the last change to what admission reads: one row, with id 1. Triggers draw another one for every row of
- * projects, profiles, models, their versions and variants, runners and placements that is added, changed or deleted, but
- * for a runner's signs of life. It is no count: a database that is set back to an earlier time would count to the same
- * number again.
+ * Random mark of the last change to what admission reads: one row, with id 1. Triggers write a new one when a row of
+ * projects, profiles, models, their versions and variants, runners or placements is added, changed or deleted; a runner's
+ * signs of life leave it. A count would repeat after a database was restored to an earlier time.
  */
 export const servingState = sqliteTable("serving_state", {
   id: integer().primaryKey(),

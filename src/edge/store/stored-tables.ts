@@ -37,7 +37,7 @@ function listTables(): StoredTable[] {
   const ordered = new Set<SQLiteTable>();
   for (const table of Object.values<unknown>(schema)) if (is(table, SQLiteTable)) collect(table, ordered);
   ordered.delete(schema.transfers);
-  // The audit log belongs to this edge alone, and so does the mark of its last change.
+  // The audit log and the mark of the last change belong to this database alone.
   ordered.delete(schema.auditEntries);
   ordered.delete(schema.servingState);
   return [...[...ordered].map(toStoredTable), SEQUENCES];

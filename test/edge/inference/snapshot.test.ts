@@ -26,7 +26,7 @@ it("a snapshot whose reading began before a change does not answer for the proje
 /** Time from which a snapshot has aged. */
 const AGED_MS = 1_100;
 
-it("is read again only where the database counted a change", async () => {
+it("is read again only after a change of the database", async () => {
   await addModel("counted", "1");
   const works: Promise<unknown>[] = [];
   const later = async () => {

@@ -18,7 +18,7 @@ export interface Prediction {
  * around it, plus the wait.
  * The sum of two quantiles exceeds the quantile of the sum for all but pathological pairs, so the prediction errs
  * towards caution. `spentMs` is the time since the request's arrival; like a cold start it counts with the link. A
- * silence counts with the queue: one of unknown end is expected to last as long again.
+ * queue's excess and a silence count with the queue: a silence of unknown end is expected to last as long again.
  */
 export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
   const { serviceMs } = outlook;
