@@ -1,5 +1,5 @@
 // C = A·B by ../tiled-product/one-batch-of-matrices.wgsl, ../tiled-product/dense-in-slices.wgsl,
-// ../tiled-product/in-slices.wgsl and ../tiled-product/blocks.wgsl.
+// ../tiled-product/in-slices.wgsl, ../tiled-product/floats-in-slices.wgsl and ../tiled-product/blocks.wgsl.
 
 struct Shape { m: u32, n: u32, k: u32 }
 

@@ -53,7 +53,7 @@ fn convolve(op: Op, place: Place, item: i32) {
   let taps = op.kernelHeight * op.kernelWidth;
   let inputs = op.channels * taps;
   let picture = op.height * op.width;
-  let has_blocks = has_packed && op.scaleBlock < inputs;
+  let has_blocks = weight_types != FLOATS_ONLY && op.scaleBlock < inputs;
   let four_at = item / eighth * 2;
   let group = item / eighth / eights;
   let near = find_pixels(op, item % eighth, eighth);
@@ -108,7 +108,7 @@ fn convolve(op: Op, place: Place, item: i32) {
   var first = (group * op.filters + filter_at) * pixels;
   for (var row = 0; row < min(8, op.filters - filter_at); row++) {
     var scale = 1.0;
-    if (has_packed && op.scales >= 0 && !has_blocks) { scale = constant(op.scales + 4 * four_at + row); }
+    if (weight_types != FLOATS_ONLY && op.scales >= 0 && !has_blocks) { scale = constant(op.scales + 4 * four_at + row); }
     var bias = 0.0;
     if (op.bias >= 0) { bias = constant(op.bias + 4 * four_at + row); }
     put4(op, place.base, first, near.at, pixels, n0 * scale + bias);
@@ -130,7 +130,7 @@ fn scale4(op: Op, four_at: i32, weight: i32) -> vec4<f32> {
 // The weight of a tap of a filter that sees one channel. Floats: filters × taps; packed: for each four taps and each
 // filter, four.
 fn tap_weight(op: Op, first: i32, filter_at: i32, tap: i32, taps: i32) -> f32 {
-  if (has_packed && op.weightType != 0u) { return four(op, first, tap / 4 * op.rows + filter_at)[tap % 4]; }
+  if (weight_types != FLOATS_ONLY && op.weightType != 0u) { return four(op, first, tap / 4 * op.rows + filter_at)[tap % 4]; }
   return constant(first + filter_at * taps + tap);
 }
 
@@ -159,7 +159,7 @@ fn convolve_each(op: Op, place: Place, item: i32) {
       sums += see(at, inside) * tap_weight(op, first, filter_at, ky * widths + kx, taps);
     }
   }
-  if (has_packed && op.scales >= 0) { sums *= constant(op.scales + filter_at); }
+  if (weight_types != FLOATS_ONLY && op.scales >= 0) { sums *= constant(op.scales + filter_at); }
   if (op.bias >= 0) { sums += constant(op.bias + filter_at); }
   put4(op, place.base, filter_at * pixels, pixel.at, pixels, sums);
 }

@@ -11,7 +11,7 @@ fn dot_filters(op: Op, at: i32, channels: i32, four_at: i32) -> vec4<f32> {
     for (var channel = begin; channel < end; channel++) {
       part += arena[at + channel] * four(op, op.weights, channel * fours + four_at);
     }
-    if (has_packed && op.scales >= 0) { part *= scales_of(op, begin, four_at); }
+    if (weight_types != FLOATS_ONLY && op.scales >= 0) { part *= scales_of(op, begin, four_at); }
     sums += part;
   }
   return sums;
@@ -35,13 +35,19 @@ fn dense_rows(op: Op, place: Place, item: i32) {
   let rows = min(first + vec4<i32>(0, 1, 2, 3), vec4<i32>(op.rows - 1));
   let at = place.base + op.input + op.channels * rows;
   var s0 = vec4<f32>(); var s1 = vec4<f32>(); var s2 = vec4<f32>(); var s3 = vec4<f32>();
-  for (var channel = 0; channel < op.channels; channel++) {
-    var w = four(op, op.weights, channel * fours + four_at);
-    if (has_packed && op.scales >= 0) { w *= scales_of(op, channel, four_at); }
-    s0 += arena[at.x + channel] * w;
-    s1 += arena[at.y + channel] * w;
-    s2 += arena[at.z + channel] * w;
-    s3 += arena[at.w + channel] * w;
+  for (var begin = 0; begin < op.channels; begin += op.scaleBlock) {
+    let end = min(begin + op.scaleBlock, op.channels);
+    var p0 = vec4<f32>(); var p1 = vec4<f32>(); var p2 = vec4<f32>(); var p3 = vec4<f32>();
+    for (var channel = begin; channel < end; channel++) {
+      let w = four(op, op.weights, channel * fours + four_at);
+      p0 += arena[at.x + channel] * w;
+      p1 += arena[at.y + channel] * w;
+      p2 += arena[at.z + channel] * w;
+      p3 += arena[at.w + channel] * w;
+    }
+    var scale = vec4<f32>(1.0);
+    if (weight_types != FLOATS_ONLY && op.scales >= 0) { scale = scales_of(op, begin, four_at); }
+    s0 += scale * p0; s1 += scale * p1; s2 += scale * p2; s3 += scale * p3;
   }
   var bias = vec4<f32>();
   if (op.bias >= 0) { bias = constant4(op.bias + 4 * four_at); }

@@ -40,6 +40,11 @@ const picturesInRegisters = tileInRegisters<Size>(
 const sliced = (file: string, shared: readonly URL[]) =>
   tileInSlices<Size>({ name: "in-slices", file, shared, extent });
 const matricesInSlices = sliced("matrices.wgsl", [DENSE_IN_SLICES]);
+/** Dense operators in whole numbers, of rows that round-rows.wgsl rounded. */
+const wholeInSlices = tileInSlices<Size>(
+  { name: "in-slices", file: "whole-matrices.wgsl", shared: [], extent },
+  "whole",
+);
 
 /** Programs of these operators by structure: files that follow those of the network, with axes and grids. */
 const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
@@ -56,7 +61,10 @@ const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, Ker
 };
 
 /** All of them, to be read and checked at once. */
-export const TILED_VARIANTS = Object.values(TILED_OPERATORS).flatMap((kinds) => Object.values(kinds));
+export const TILED_VARIANTS = [
+  ...Object.values(TILED_OPERATORS).flatMap((kinds) => Object.values(kinds)),
+  wholeInSlices,
+];
 
 /** Program of an operator, with values for its axes. */
 export interface TileChoice {
@@ -81,25 +89,35 @@ const GROUP_LANES = 256;
 
 /** Program of an operator in a tiling, for matrices of this size and number. */
 export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): TileChoice {
-  const isBusy = ({ variant, axes }: TileChoice) => {
-    const [x, y, z] = variant.passes[0]!.workgroups(size, axes);
-    return x * y * z >= BUSY_GROUPS;
-  };
   const inRegisters = (device: keyof typeof REGISTERS): TileChoice => {
     const { matrices, pictures } = REGISTERS[device];
     const axes = { ...(kind === "convolve" ? pictures : matrices) };
     return { structure: "in-registers", variant: TILED_OPERATORS["in-registers"][kind], axes };
   };
-  const inSlices = (sliceLanes: number): TileChoice => {
+  if (tiling === "in-registers") return inRegisters("software");
+  const large = inRegisters("gpu");
+  if (tiling === "by-size" && size.isHeavy && isBusy(large, size)) return large;
+  return inSlices(TILED_OPERATORS["in-slices"][kind], size);
+}
+
+/** Program of a dense operator in whole numbers, which are four to a word. */
+export function chooseWholeTile(size: Product): TileChoice {
+  return inSlices(wholeInSlices, { ...size, depth: size.depth / 4 });
+}
+
+/** The widest slices whose workgroups keep a GPU busy. */
+function inSlices(variant: KernelVariant<Size>, size: Product): TileChoice {
+  const choices = [8, 4].map((sliceLanes): TileChoice => {
     const most = GROUP_LANES / sliceLanes ** 2;
     // A slice without a part of the depth of its own would wait for the others.
     const slices = Math.min(most, 2 ** Math.ceil(Math.log2(Math.max(1, size.depth / sliceLanes))));
     const axes = { sliceLanes, groupLanes: slices * sliceLanes ** 2 };
-    return { structure: "in-slices", variant: TILED_OPERATORS["in-slices"][kind], axes };
-  };
-  if (tiling === "in-registers") return inRegisters("software");
-  const large = inRegisters("gpu");
-  if (tiling === "by-size" && size.isHeavy && isBusy(large)) return large;
-  const wide = inSlices(8);
-  return isBusy(wide) ? wide : inSlices(4);
+    return { structure: "in-slices", variant, axes };
+  });
+  return choices.find((choice) => isBusy(choice, size)) ?? choices.at(-1)!;
+}
+
+function isBusy({ variant, axes }: TileChoice, size: Product): boolean {
+  const [x, y, z] = variant.passes[0]!.workgroups(size, axes);
+  return x * y * z >= BUSY_GROUPS;
 }

@@ -10,6 +10,9 @@
 override tiled_kind: u32 = DENSE;
 // Whether rows of the output and of what is added to them consist of whole vectors of four.
 override is_aligned: bool = false;
+// Which type the weights have: 0 or FLOAT16, INT8 or INT4; and whether blocks of inputs have scales of their own.
+override tiled_weights: u32 = 0;
+override has_block_scales: bool = false;
 
 fn element(at: i32) -> f32 { return arena4[at >> 2u][at & 3]; }
 
@@ -52,6 +55,7 @@ fn put_four(op: Op, row: OutRow, column: i32, sums: vec4<f32>) {
   let at = row.first + row.step * columns;
   let output = row.base + op.output + at;
   var values = sums;
+  if (!has_block_scales && (tiled_weights == INT8 || tiled_weights == INT4)) { values *= scales_of(op, 0, column / 4); }
   if (op.bias >= 0) { values += constant4(op.bias + column); }
   if (has_summands && op.other >= 0) {
     let other = row.base + op.other + select(vec4<i32>(), at, is_there);

@@ -6,16 +6,18 @@
 // The files before have, beside `store(at, column, value)`:
 //   findProduct(index): the size of a product
 //   Source, findSource(product, row, column): where a lane reads a row of A and four columns of B
-//   readA(source, k): four numbers of the row from 4 k on; readB(source, k): the columns at k; zero beyond the depth
-//   countDepth(): the depth, by fours
+//   readA(source, k): vector k of the row; readB(source, k): the columns at the k-th number of such vectors; zero beyond
+//   the depth
+//   countDepth(): the depth, by vectors
+//   Four, Fours: such a vector, and four of them; addStep(sum, a, b, k, column): adds the products at vector k
 
 // Lanes of a slice along the rows and along the columns, which is also its step along the depth; and lanes of a workgroup.
 override sliceLanes: u32 = 8;
 override groupLanes: u32 = 256;
 
 // By slice, depth and row; and by slice, depth and columns.
-var<workgroup> tileA: array<vec4<f32>, groupLanes>;
-var<workgroup> tileB: array<vec4<f32>, groupLanes>;
+var<workgroup> tileA: array<Four, groupLanes>;
+var<workgroup> tileB: array<Four, groupLanes>;
 
 @compute @workgroup_size(sliceLanes, sliceLanes, groupLanes / (sliceLanes * sliceLanes))
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {
@@ -43,7 +45,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
     nextA = readA(source, k + slot / (4u * sliceLanes));
     nextB = readB(source, 4u * k + slot / sliceLanes);
     for (var i = 0u; i < step; i++) {
-      sum = addProduct(sum, takeA(slice + 4u * i * sliceLanes + lane.y), takeB(slice + 4u * i * sliceLanes + lane.x));
+      let a = takeA(slice + 4u * i * sliceLanes + lane.y);
+      let b = takeB(slice + 4u * i * sliceLanes + lane.x);
+      sum = addStep(sum, a, b, start + lane.z * step + i, column);
     }
     workgroupBarrier();
   }
@@ -51,14 +55,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
   for (var half = slices / 2u; half > 0u; half /= 2u) {
     let at = 2u * (slot + (lane.z % half) * sliceLanes * sliceLanes);
     if (lane.z >= half && lane.z < 2u * half) {
-      tileA[at] = sum.x0;
-      tileA[at + 1u] = sum.x1;
-      tileB[at] = sum.x2;
-      tileB[at + 1u] = sum.x3;
+      tileA[at] = bitcast<Four>(sum.x0);
+      tileA[at + 1u] = bitcast<Four>(sum.x1);
+      tileB[at] = bitcast<Four>(sum.x2);
+      tileB[at + 1u] = bitcast<Four>(sum.x3);
     }
     workgroupBarrier();
     if (lane.z < half) {
-      sum = Block(sum.x0 + tileA[at], sum.x1 + tileA[at + 1u], sum.x2 + tileB[at], sum.x3 + tileB[at + 1u]);
+      sum.x0 += bitcast<vec4<f32>>(tileA[at]);
+      sum.x1 += bitcast<vec4<f32>>(tileA[at + 1u]);
+      sum.x2 += bitcast<vec4<f32>>(tileB[at]);
+      sum.x3 += bitcast<vec4<f32>>(tileB[at + 1u]);
     }
     workgroupBarrier();
   }
@@ -71,10 +78,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
 }
 
 // Rows of a lane lie apart, so that lanes read from different banks.
-fn takeA(at: u32) -> Block {
-  return Block(tileA[at], tileA[at + sliceLanes], tileA[at + 2u * sliceLanes], tileA[at + 3u * sliceLanes]);
+fn takeA(at: u32) -> Fours {
+  return Fours(tileA[at], tileA[at + sliceLanes], tileA[at + 2u * sliceLanes], tileA[at + 3u * sliceLanes]);
 }
 
-fn takeB(at: u32) -> Block {
-  return Block(tileB[at], tileB[at + sliceLanes], tileB[at + 2u * sliceLanes], tileB[at + 3u * sliceLanes]);
+fn takeB(at: u32) -> Fours {
+  return Fours(tileB[at], tileB[at + sliceLanes], tileB[at + 2u * sliceLanes], tileB[at + 3u * sliceLanes]);
 }

@@ -58,15 +58,17 @@ const SLICED_AXES: readonly TuningAxis<"sliceLanes" | "groupLanes">[] = [
   { name: "groupLanes", values: [64, 128, 256], default: 256 },
 ];
 
+/** Numbers of slices. */
+const STEPS = { floats: at("floats-in-slices.wgsl"), whole: at("whole-in-slices.wgsl") } as const;
+
 /** Slices of a workgroup along the depth, for matrices that have too few tiles to keep a GPU busy. */
-export function tileInSlices<Size extends string>({
-  extent,
-  shared,
-  ...variant
-}: TiledVariant<Size>): KernelVariant<Size, "sliceLanes" | "groupLanes"> {
+export function tileInSlices<Size extends string>(
+  { extent, shared, ...variant }: TiledVariant<Size>,
+  numbers: keyof typeof STEPS = "floats",
+): KernelVariant<Size, "sliceLanes" | "groupLanes"> {
   return {
     ...variant,
-    shared: [...shared, at("in-slices.wgsl"), BLOCKS],
+    shared: [...shared, at("in-slices.wgsl"), STEPS[numbers], BLOCKS],
     axes: SLICED_AXES,
     passes: [
       {

@@ -27,6 +27,7 @@ const ENTRY_FILES: Readonly<Record<Entry, readonly URL[]>> = {
   run_network: [],
   run_lines: [new URL("lines.wgsl", NETWORK_FOLDER), MEET_IN_WORKGROUP],
   attend: [new URL("attention.wgsl", NETWORK_FOLDER)],
+  round_rows: [new URL("round-rows.wgsl", NETWORK_FOLDER)],
 };
 const TILED_FILE = new URL("tiled.wgsl", NETWORK_FOLDER);
 
@@ -147,7 +148,7 @@ export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Netwo
     has_seldom_map: has(({ kind, which = 0 }) => kind === KIND.map && which >= FIRST_SELDOM),
     activations: Number(BigInt.asUintN(32, activations)),
     seldom_activations: Number(activations >> 32n),
-    has_packed: has(({ weightType = 0 }) => weightType !== 0),
+    weight_types: operators.reduce((bits, { numbers: { weightType = 0 } }) => bits | (1 << weightType), 0),
   };
 }
 
@@ -178,6 +179,8 @@ export function programsFor(
         ...axes,
         tiled_kind: KIND[tile.kind],
         is_aligned: Number(tile.isAligned),
+        tiled_weights: tile.weights,
+        has_block_scales: Number(tile.hasBlocks),
         // Only pictures in registers are read in vectors of channels.
         ...(tile.hasRest !== undefined && structure === "in-registers" && { has_rest: Number(tile.hasRest) }),
       };
@@ -190,5 +193,5 @@ export function programsFor(
 }
 
 function formOf({ tile }: Pick<Dispatch, "tile">): string {
-  return `${tile?.kind} ${tile?.structure} ${tile?.isAligned} ${tile?.hasRest}`;
+  return `${tile?.kind} ${tile?.variant.file} ${tile?.structure} ${tile?.isAligned} ${tile?.hasRest} ${tile?.weights} ${tile?.hasBlocks}`;
 }

@@ -72,7 +72,7 @@ export class Network {
         .map(({ operators, entry, lanes, groups, tile }) =>
           tile === undefined
             ? `${operators.length}x${entry} ${lanes} ${groups.join()}`
-            : `${operators.length}x${tile.kind} ${tile.structure} ${JSON.stringify(tile.axes)}`,
+            : `${operators.length}x${tile.kind} ${tile.variant.file} ${tile.structure} ${JSON.stringify(tile.axes)}`,
         )
         .join() ?? ""
     );
@@ -81,6 +81,11 @@ export class Network {
   /** Whether some of its operators are worth the catalogue's large tiles. */
   get hasTiles(): boolean {
     return this.#plan.operators.some(({ tile }) => tile !== null && tile.isHeavy);
+  }
+
+  /** Whether some of its operators may be computed in whole numbers. */
+  get hasWholeProducts(): boolean {
+    return this.#plan.operators.some(({ whole }) => whole !== null);
   }
 
   /** Current layout, which a later load may be given. */

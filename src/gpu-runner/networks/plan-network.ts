@@ -8,7 +8,8 @@ import { type Attention, findAttentions } from "./find-attention.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
-import { lineOf, type Tile, tileOf } from "./tile-operators.ts";
+import { lineOf, type Tile, tileOf, wholeTileOf } from "./tile-operators.ts";
+import { findWholeProducts } from "../devices/ort/whole-products.ts";
 
 /** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
@@ -89,6 +90,8 @@ export interface ReadyOp {
   readonly isSerial: boolean;
   /** How the catalogue can compute it; null where its form is another one. */
   readonly tile: Tile | null;
+  /** How slices compute it in whole numbers, and whether it is the first that reads its rounded rows; else null. */
+  readonly whole: { readonly tile: Tile; readonly isFirst: boolean } | null;
   /** Elements of each of its lines, where lanes of a workgroup may share one; else 0. */
   readonly line: number;
   /** Of the last operator of an attention: how one step computes it. */
@@ -122,7 +125,10 @@ export function planNetwork(file: OnnxModel): NetworkPlan {
   const model = fuseGelu(expandModel(file));
   const [sparse] = model.sparseWeights?.keys() ?? [];
   if (sparse !== undefined) throw unsupported({ operator: "sparse weights", name: sparse }, "it reads dense ones only");
-  const lowering = new Lowering(model);
+  const lowering = new Lowering(
+    model,
+    findWholeProducts(file).map(({ node }) => node),
+  );
   const isFixed = model.inputs.every(({ shape }) => shape.every((size) => typeof size === "number"));
   const isRow = ({ rowAxis, shape }: Activation) => (isFixed ? rowAxis < 0 : rowAxis === 0 && shape[0] === 1);
   let before = 0;
@@ -165,6 +171,7 @@ function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "ar
   const { offsets, words: arenaWords } = placeRegions(operators, attentions);
   const ofScores = new Set(attentions.flatMap((attention) => [...attention.ofScores]));
   const at = (spot: PlannedOp["input"]) => (spot === undefined ? undefined : offsets.get(spot.region)! + spot.offset);
+  const rounded = new Set<Region>();
   const ready = operators.map(({ kind, numbers, work, ...spots }, index): ReadyOp => {
     const places = {
       input: at(spots.input),
@@ -182,7 +189,10 @@ function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "ar
     const channels = ofScores.has(index) ? { channels: 1 } : {};
     const items = numbers["items"]!;
     const tile = tileOf(all, work);
-    return { numbers: { ...all, ...channels }, items, work, isSerial, tile, line: lineOf(all), attention: null };
+    const wholeTile = wholeTileOf(all, work);
+    const whole = wholeTile && { tile: wholeTile, isFirst: !rounded.has(spots.turned!.region) };
+    if (whole !== null) rounded.add(spots.turned!.region);
+    return { numbers: { ...all, ...channels }, items, work, isSerial, tile, whole, line: lineOf(all), attention: null };
   });
   for (const { members, tiles, products } of attentions) {
     const last = members.at(-1)!;

@@ -15,6 +15,9 @@ export interface Tile {
   readonly isHeavy: boolean;
   /** Whether the rows of its output, and of what is added to it, are whole vectors of four. */
   readonly isAligned: boolean;
+  /** Type of its weights as `weightType` has it, and whether blocks of inputs have scales of their own. */
+  readonly weights: number;
+  readonly hasBlocks: boolean;
   /** Copy that lays the channels of a picture together, for tiles in registers. */
   readonly turn?: OpNumbers;
   /** Whether the channels of that copy do not fill their last vector of four. */
@@ -50,26 +53,64 @@ export function isHeavy(work: number, rows: number): boolean {
   return work >= HEAVY && rows >= TILE_ROWS && rows <= MOST_ROWS;
 }
 
+const PLAIN_WEIGHTS = { weights: 0, hasBlocks: false } as const;
+
+function denseTile(numbers: OpNumbers, work: number): Tile {
+  const { rows = 1, filters = 0, channels = 0, output = 0, other = 0 } = numbers;
+  const { weightType: weights = 0, scales = -1, scaleBlock = channels } = numbers;
+  const isAligned = [filters, output, other].every((value) => value % 4 === 0);
+  return {
+    kind: "dense",
+    rows,
+    columns: filters,
+    products: 1,
+    depth: channels,
+    isHeavy: isHeavy(work, rows),
+    isAligned,
+    weights,
+    hasBlocks: scales >= 0 && scaleBlock < channels,
+  };
+}
+
+/**
+ * Tile of a dense operator in whole numbers, where its rows have a place to be rounded to; else null. They are rounded from
+ * any place and to whole vectors.
+ */
+export function wholeTileOf(numbers: OpNumbers, work: number): Tile | null {
+  return numbers["kind"] === KIND.dense && numbers["d0"] !== undefined ? denseTile(numbers, work) : null;
+}
+
+/** Words of the rows of an activation that are rounded to 8 bits: four numbers to a word, sixteen to a vector, and a step. */
+export function roundedWords(rows: number, channels: number): number {
+  return rows * 4 * (Math.ceil(channels / 16) + 1);
+}
+
 /** Tile of an operator whose places in the arena are known; null where the programs cannot read it. */
 export function tileOf(numbers: OpNumbers, work: number): Tile | null {
   const of = (field: string) => numbers[field] ?? 0;
   const isWhole = (...values: number[]) => values.every((value) => value % 4 === 0);
   const other = numbers["other"] ?? 0;
-  if (of("weightType") !== 0) return null;
   if (numbers["kind"] === KIND.dense) {
-    const [rows, columns] = [of("rows"), of("filters")];
-    const depth = of("channels");
-    if (!isWhole(depth, of("input"))) return null;
-    const isAligned = isWhole(columns, of("output"), other);
-    return { kind: "dense", rows, columns, products: 1, depth, isHeavy: isHeavy(work, rows), isAligned };
+    const tile = denseTile(numbers, work);
+    return isWhole(tile.depth, of("input")) ? tile : null;
   }
+  if (of("weightType") !== 0) return null;
   if (numbers["kind"] === KIND.product) {
     const [rows, columns, products] = [of("d3"), of("d4"), of("d0") * of("d1") * of("d2")];
     const strides = ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b5"].map(of);
     const isDense = of("a5") === 1 && of("b4") === 1 && isWhole(of("d5"), of("input"), of("weights"), ...strides);
     if (!isDense || products > MAX_GROUPS) return null;
     const isAligned = isWhole(columns, of("output"), other, ...["o0", "o1", "o2", "o3"].map(of));
-    return { kind: "product", rows, columns, products, depth: of("d5"), isHeavy: isHeavy(work, rows), isAligned };
+    return {
+      kind: "product",
+      rows,
+      columns,
+      products,
+      depth: of("d5"),
+      isHeavy: isHeavy(work, rows),
+      isAligned,
+      ...PLAIN_WEIGHTS,
+    };
   }
   const [pixels, filters] = [of("outHeight") * of("outWidth"), of("filters")];
   // The one program computes blocks of eight by eight; further ones are those of further groups.
@@ -83,6 +124,7 @@ export function tileOf(numbers: OpNumbers, work: number): Tile | null {
     depth: of("channels") * of("kernelHeight") * of("kernelWidth"),
     isHeavy: false,
     isAligned: false,
+    ...PLAIN_WEIGHTS,
   } as const;
   if (numbers["d0"] === undefined) return tile;
   const [channels, picture] = [of("channels"), of("height") * of("width")];

@@ -73,7 +73,11 @@ export const CompressionResult = z
         z.object({
           backend: Backend,
           layers: z.number().int().min(0).meta({ description: "Layers with weights" }),
-          wholeLayers: z.number().int().min(0).meta({ description: "Those multiplied in whole numbers" }),
+          wholeLayers: z
+            .number()
+            .int()
+            .min(0)
+            .meta({ description: "Those multiplied in whole numbers; on `wgsl` only where the device is faster so" }),
           how: z.string().max(256),
         }),
       )

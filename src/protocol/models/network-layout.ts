@@ -24,6 +24,9 @@ export const NetworkLayout = z
       .nullable()
       .meta({ description: "Lanes of a workgroup that shares a long line; null: each line is one lane's" }),
     hasAttention: z.boolean().meta({ description: "Whether attention is one step" }),
+    hasWholeProducts: z.boolean().default(false).meta({
+      description: "Whether products by weights of 8 or 4 bits round their activations to 8 bits",
+    }),
   })
   .meta({ id: "NetworkLayout" });
 export type NetworkLayout = z.infer<typeof NetworkLayout>;
@@ -34,6 +37,7 @@ export const PLAIN = {
   groupsAtMost: 32,
   lineLanes: null,
   hasAttention: false,
+  hasWholeProducts: false,
 } as const satisfies Partial<NetworkLayout>;
 
 /** Layouts of one network, by the sizes that they were measured at. */

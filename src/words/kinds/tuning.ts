@@ -88,6 +88,7 @@ function describeLayout({
   groupsAtMost,
   lineLanes,
   hasAttention,
+  hasWholeProducts,
 }: NetworkTuning["sizes"][number]["after"]["layout"]): string {
   return [
     `${lanes} lanes`,
@@ -95,6 +96,7 @@ function describeLayout({
     ...(groupsAtMost === PLAIN.groupsAtMost ? [] : [`up to ${groupsAtMost} workgroups`]),
     ...(lineLanes === null ? [] : [`lines by ${lineLanes} lanes`]),
     ...(hasAttention ? ["attention in one step"] : []),
+    ...(hasWholeProducts ? ["products in whole numbers"] : []),
     tiling === null ? "no tiles" : `tiles ${tiling}`,
   ].join(", ");
 }

@@ -103,7 +103,13 @@ export async function expectAgreement(
   await ORT.load("net", file);
   for (const adapter of await openAdapters()) {
     const layouts = layout && { "any rows": layout, "heavy sizes": layout, "light sizes": layout };
-    await adapter.loadModel({ modelKey: "net", ...(layouts && { layouts }), read: async () => file });
+    // A layout that the device refuses would be replaced by one that is measured.
+    const refuse = () => expect.fail("the layout was refused");
+    await adapter.loadModel({
+      modelKey: "net",
+      ...(layouts && { layouts, onChosen: refuse }),
+      read: async () => file,
+    });
     for (const count of rows) {
       const inputs = inputsOf(model, count, step, given);
       const { tensors: expected } = await ORT.run("net", inputs);

@@ -83,12 +83,15 @@ function explainWebgpu(model: OnnxModel): string | null {
 function describeOwn(model: OnnxModel): Computation {
   const stored = ["float16", "int8", "int4"].filter((dtype) => holds(model, dtype));
   try {
-    planNetwork(model);
+    const wholeLayers = planNetwork(model).operators.filter(({ whole }) => whole !== null).length;
+    const { layers } = count("wgsl", model, null);
+    const parts = [
+      `float32${wholeLayers > 0 ? `, or ${wholeLayers} in whole numbers on devices that are faster so` : ""}`,
+      ...(stored.length > 0 ? [`${stored.join(", ")} weights stay packed and are unpacked where used`] : []),
+    ];
+    return { backend: "wgsl", layers, wholeLayers, how: parts.join("; ") };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     return { backend: "wgsl", layers: 0, wholeLayers: 0, how: error.problem.detail.slice(0, MOST_TEXT) };
   }
-  const { layers } = count("wgsl", model, null);
-  const how = `float32${stored.length > 0 ? `; ${stored.join(", ")} weights stay packed and are unpacked where used` : ""}`;
-  return { backend: "wgsl", layers, wholeLayers: 0, how };
 }

@@ -24,7 +24,13 @@ export function readWorkgroup(
   if (stated === undefined || !/^\w+$/.test(entryPoint)) return null;
   const sizes = splitArguments(stated).map((size) => evaluate(size, numbers));
   const variables = [...code.matchAll(/var<workgroup>\s*\w+\s*:\s*([^;]+);/g)];
-  const scope = { structs: findStructs(code), layouts: new Map<string, Layout | null>(), numbers, depth: 0 };
+  const scope = {
+    structs: findStructs(code),
+    aliases: findAliases(code),
+    layouts: new Map<string, Layout | null>(),
+    numbers,
+    depth: 0,
+  };
   const bytes = variables.map(([, type = ""]) => sizeOf(type.trim(), scope)?.bytes ?? null);
   if (sizes.includes(null) || bytes.includes(null)) return null;
   const [x, y, z] = [sizes[0] ?? 1, sizes[1] ?? 1, sizes[2] ?? 1];
@@ -108,6 +114,8 @@ const SCALARS: Readonly<Record<string, number>> = { f32: 4, u32: 4, i32: 4, bool
 interface Scope {
   /** Members of each structure, as text. */
   readonly structs: ReadonlyMap<string, string>;
+  /** Types that have another name. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** Structures with a known layout: each is computed once, however many have it as a member. */
   readonly layouts: Map<string, Layout | null>;
   readonly numbers: Numbers;
@@ -122,6 +130,12 @@ function findStructs(code: string): Map<string, string> {
   );
 }
 
+function findAliases(code: string): Map<string, string> {
+  return new Map(
+    [...code.matchAll(/\balias\s+(\w+)\s*=\s*([^;]+);/g)].map(([, name = "", type = ""]) => [name, type.trim()]),
+  );
+}
+
 /**
  * Size and alignment of a type; null for an unknown type.
  * Source: WGSL, "Alignment and Size".
@@ -129,6 +143,8 @@ function findStructs(code: string): Map<string, string> {
 function sizeOf(type: string, outer: Scope): Layout | null {
   const scope = { ...outer, depth: outer.depth + 1 };
   if (scope.depth > MAX_DEPTH) return null;
+  const alias = scope.aliases.get(type);
+  if (alias !== undefined) return sizeOf(alias, scope);
   const scalar = SCALARS[type];
   if (scalar !== undefined) return { bytes: scalar, alignment: scalar };
   const [, generic = "", inside = ""] = /^(\w+)\s*<(.*)>$/s.exec(type) ?? [];

@@ -3,6 +3,11 @@ import { emitBinary } from "./lower-elementwise.ts";
 import { emitGemm, emitMatMul } from "./lower-product.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
+import { isHeavy, roundedWords } from "../tile-operators.ts";
+import { WEIGHT_TYPES } from "./weight-pool.ts";
+
+/** Numbers that a product in whole numbers multiplies by one scale: those of a vector. */
+const WHOLE_STEP = 16;
 
 /** `Gemm`: a dense operator where weights and bias are constants, else a product of activations. */
 export function lowerGemm(lowering: Lowering, node: OnnxNode): void {
@@ -60,7 +65,14 @@ function emitDense(lowering: Lowering, node: OnnxNode, dense: Dense): void {
   const input = lowering.activationOf(node, 0);
   if (input.rowAxis === input.shape.length - 1) throw unsupported(node, "it mixes rows");
   const output = lowering.reserve(node);
-  emitDenseInto(lowering, input, output, dense, (op) => lowering.emit(node, op, output));
+  emitDenseInto(lowering, input, output, dense, (op) => {
+    const { rows, weightType, scaleBlock } = op.numbers as Record<string, number>;
+    const hasLevels = weightType === WEIGHT_TYPES[8] || weightType === WEIGHT_TYPES[4];
+    const hasBlocks = scaleBlock === dense.inputs || scaleBlock! % WHOLE_STEP === 0;
+    const isWhole = hasLevels && hasBlocks && isHeavy(op.work, rows!) && lowering.isWhole(node);
+    const words = roundedWords(rows!, dense.inputs);
+    lowering.emit(node, isWhole ? { ...op, turned: lowering.roundedOf(node.inputs[0]!, words) } : op, output);
+  });
 }
 
 /** Dense operator whose output no node names. */

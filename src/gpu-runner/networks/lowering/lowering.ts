@@ -30,7 +30,10 @@ export interface PlannedOp {
   readonly factor?: Spot;
   /** Recurrent layers: temporary location of the products of the states for the gates. */
   readonly products?: Spot;
-  /** Heavy convolutions: temporary location of the picture with its channels together. */
+  /**
+   * Temporary location of the input in another form: of heavy convolutions the picture with its channels together, of
+   * products in whole numbers the rounded rows, which products of one value share.
+   */
   readonly turned?: Spot;
   /** Number of multiplications or similar, which decides how operators are spread over workgroups. */
   readonly work: number;
@@ -60,11 +63,16 @@ export class Lowering {
   readonly #types: ReadonlyMap<string, OnnxDtype>;
   /** Constants that were copied into the arena, so that they can be operands of any kernel. */
   readonly #copies = new Map<Constant, Activation>();
+  /** Places of values that are rounded for products in whole numbers. */
+  readonly #rounded = new Map<string, Spot>();
+  readonly #whole: ReadonlySet<OnnxNode>;
   readonly #inputs: ReadonlySet<string>;
   /** Version of ONNX's own operators. */
   readonly opset: number;
 
-  constructor(model: OnnxModel) {
+  /** `whole`: nodes that may be computed in whole numbers. */
+  constructor(model: OnnxModel, whole: readonly OnnxNode[] = []) {
+    this.#whole = new Set(whole);
     this.opset = model.opset;
     this.#inputs = new Set(model.inputs.map(({ name }) => name));
     this.#facts = inferFacts(model, 1);
@@ -84,6 +92,17 @@ export class Lowering {
 
   dtypeOf(name: string): OnnxDtype | undefined {
     return this.#types.get(name);
+  }
+
+  isWhole(node: OnnxNode): boolean {
+    return this.#whole.has(node);
+  }
+
+  /** Place of so many words for a value that products in whole numbers read. */
+  roundedOf(name: string, words: number): Spot {
+    const spot = this.#rounded.get(name) ?? { region: { words }, offset: 0 };
+    this.#rounded.set(name, spot);
+    return spot;
   }
 
   /** Whether a value is an input of the network. */

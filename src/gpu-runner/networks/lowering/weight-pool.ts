@@ -16,7 +16,8 @@ export type WeightOrder = "outputs" | "channels" | "inputs";
 /** Location of weights, as fields of an operator. */
 export type PlacedWeights = Readonly<Record<"weights" | "weightType" | "scales" | "scaleBlock", number>>;
 
-const TYPES = { 32: 0, 16: 1, 8: 2, 4: 3 } as const;
+/** `weightType` of an operator, by bits. */
+export const WEIGHT_TYPES = { 32: 0, 16: 1, 8: 2, 4: 3 } as const;
 /** Sizes of blocks of inputs that may share a scale. */
 const BLOCKS = [16, 32, 64, 128, 256];
 
@@ -53,17 +54,17 @@ export class WeightPool {
       const slots = by === "inputs" ? inOrder(matrix) : fours;
       const floats = Float32Array.from(slots, (at) => (at < 0 ? 0 : constant.floats[at]!));
       const weights = this.#put(new Uint32Array(floats.buffer));
-      return { weights, weightType: TYPES[32], scales: -1, scaleBlock: matrix.inputs };
+      return { weights, weightType: WEIGHT_TYPES[32], scales: -1, scaleBlock: matrix.inputs };
     }
     if (grain.bits === 16) {
       const halves = Float16Array.from(fours, (at) => (at < 0 ? 0 : constant.floats[at]!));
       const weights = this.#put(new Uint32Array(halves.buffer));
-      return { weights, weightType: TYPES[16], scales: -1, scaleBlock: matrix.inputs };
+      return { weights, weightType: WEIGHT_TYPES[16], scales: -1, scaleBlock: matrix.inputs };
     }
     const levels = Int8Array.from(fours, (at) => (at < 0 ? 0 : grain.levels[at]!));
     const weights = this.#put(grain.bits === 8 ? new Uint32Array(levels.buffer) : packNibbles(levels));
     const scales = this.putFloats(scalesOf(grain.scales, matrix, block, by));
-    return { weights, weightType: TYPES[grain.bits], scales, scaleBlock: block };
+    return { weights, weightType: WEIGHT_TYPES[grain.bits], scales, scaleBlock: block };
   }
 
   #put(words: Uint32Array): number {

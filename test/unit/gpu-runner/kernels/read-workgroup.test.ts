@@ -66,6 +66,13 @@ describe("the size of a workgroup", () => {
     }
   });
 
+  it("is known of types with another name, and of none that names itself", () => {
+    const read = (text: string) => readWorkgroup(`${text} @compute @workgroup_size(8) fn main() {}`, "main", {});
+    const code = "alias Four = vec4<f32>; alias Tile = array<Four, 16>; var<workgroup> tile: Tile;";
+    expect(read(code)?.memoryBytes).toBe(256);
+    expect(read("alias One = Two; alias Two = One; var<workgroup> one: One;")).toBeNull();
+  });
+
   it("is laid out once a structure, however many have it as a member", () => {
     const structs = Array.from({ length: 7 }, (_, depth) => {
       const members = Array.from(
