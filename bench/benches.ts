@@ -19,6 +19,14 @@ interface BenchEntry {
 
 const KERNEL_PEERS = "tfjs-webgpu, ort-webgpu, ort-cpu and tfjs-wasm";
 
+const SERVERS = "Triton, MLServer, LitServe, BentoML and Ray Serve";
+const SERVED = {
+  lenet5: "LeNet within 20 ms",
+  resnet8: "resnet8 within 50 ms",
+  dncnn5: "dncnn5 within 50 ms",
+  transformer: "a transformer's block within 250 ms",
+} as const;
+
 /** Every bench by name. */
 export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
   [
@@ -75,6 +83,34 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     {
       description: `Dense networks, 1,024 observations there and back, against ${KERNEL_PEERS}`,
       load: async () => (await import("./mlp.ts")).benchMlp(1024),
+    },
+  ],
+  [
+    "serve-lenet5",
+    {
+      description: `Answers in time under load, ${SERVED.lenet5}, against ${SERVERS}`,
+      load: async () => (await import("./serve.ts")).benchServe("lenet5"),
+    },
+  ],
+  [
+    "serve-resnet8",
+    {
+      description: `Answers in time under load, ${SERVED.resnet8}, against ${SERVERS}`,
+      load: async () => (await import("./serve.ts")).benchServe("resnet8"),
+    },
+  ],
+  [
+    "serve-dncnn5",
+    {
+      description: `Answers in time under load, ${SERVED.dncnn5}, against ${SERVERS}`,
+      load: async () => (await import("./serve.ts")).benchServe("dncnn5"),
+    },
+  ],
+  [
+    "serve-transformer",
+    {
+      description: `Answers in time under load, ${SERVED.transformer}, against ${SERVERS}`,
+      load: async () => (await import("./serve.ts")).benchServe("transformer"),
     },
   ],
   [

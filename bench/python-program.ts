@@ -13,18 +13,20 @@ export interface PythonEnvironment {
   readonly requirements: URL;
   /** A file of it that exists once everything is installed, such as `bin/f2py`. */
   readonly ready: string;
+  /** Absent: `python3` of the path. */
+  readonly python?: string;
 }
 
 /** Creates it and installs its requirements, once. Throws an Error with the reason where that fails. */
 export async function installPython(
-  { folder, requirements, ready }: PythonEnvironment,
+  { folder, requirements, ready, python = "python3" }: PythonEnvironment,
   say: () => void,
 ): Promise<void> {
   const at = fileURLToPath(folder);
   if (await isThere(`${at}/${ready}`)) return;
   say();
   await rm(at, { recursive: true, force: true });
-  await run("python3", ["-m", "venv", at]);
+  await run(python, ["-m", "venv", at]);
   const file = fileURLToPath(requirements);
   await run(`${at}/bin/python`, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", file]);
 }

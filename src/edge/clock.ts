@@ -11,6 +11,21 @@ export function ageMs(readAtMs: number): number {
   return ms < 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
+/** Steps of a promise that work without I/O needs at most: a timer costs more than to await them. */
+const SOON_STEPS = 16;
+const PENDING = Symbol("pending");
+
+/** Result of work that ends without I/O; else `PENDING`. */
+async function soon<Value>(work: Promise<Value>): Promise<Value | typeof PENDING> {
+  const state = { isOver: false };
+  const end = () => {
+    state.isOver = true;
+  };
+  work.then(end, end);
+  for (let step = 0; step < SOON_STEPS && !state.isOver; step++) await Promise.resolve();
+  return state.isOver ? work : PENDING;
+}
+
 /**
  * Result of a work within so many milliseconds and before the signal is aborted, else null. It leaves no timer behind: a
  * context may hold only a few.
@@ -20,6 +35,8 @@ export async function untilDeadline<Value>(
   work: Promise<Value>,
   signal?: AbortSignal,
 ): Promise<Value | null> {
+  const early = await soon(work);
+  if (early !== PENDING) return early;
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const end = () => resolve(null);
   const timer = setTimeout(end, leftMs);

@@ -5,7 +5,7 @@ import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs } from "./predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "./choose-placement.ts";
 import { type Extent, fitRequest } from "./predict/fit-request.ts";
-import { addLoading, predictIdleMs } from "./predict/predict-latency.ts";
+import { addLoading } from "./predict/predict-latency.ts";
 import type { TensorSpec } from "../../protocol/models/model.ts";
 import { countRowElements, countRows, matchInputs } from "../../protocol/models/model-inputs.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
@@ -116,7 +116,8 @@ export async function admitRequest(
   }
   if (choice.kind === "overloaded") {
     placementWatch.noteRefusal(choice.nearest.placement, nowMs);
-    probeNearest(call, choice.nearest, version, input.budgetMs);
+    const calibratedMs = calibratedLatencyMs(choice.nearest.placement, rows, input.confidence);
+    probeNearest(call, choice.nearest, version, input.budgetMs - spentMs - calibratedMs);
   }
   if (choice.kind === "none") throw await noPlacement(call, version, input);
   if (choice.kind === "unattainable") {
@@ -128,9 +129,12 @@ export async function admitRequest(
   throw new ProblemError(...refusalOf(choice, input, spentMs));
 }
 
-/** Probes the nearest placement behind a refusal, where a slow or cold one is in the way. */
-function probeNearest(call: InferCall, { placement, outlook }: Candidate, { inputs }: Version, budgetMs: number): void {
-  const isSlow = predictIdleMs(outlook) > budgetMs;
+/**
+ * Probes the nearest placement behind a refusal, where only what was learnt of late is in the way, or a cold start. By its
+ * calibration the request would leave `leftMs`, which its queue does not take.
+ */
+function probeNearest(call: InferCall, { placement, outlook }: Candidate, { inputs }: Version, leftMs: number): void {
+  const isSlow = outlook.queueMs <= leftMs;
   if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, inputs, isSlow ? "slow" : "cold");
 }
 

@@ -162,7 +162,8 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
   const { budgetMs } = rules.wishes;
   const bestMs = (candidate: Candidate) => Math.min(idleOf(candidate), rules.calibratedMs(candidate.placement));
   const nearest = leastOf(online, idleOf);
-  const able = online.filter((candidate) => bestMs(candidate) + usualSpentMs <= budgetMs);
+  // This request's own way shows what is possible now, though many were held up a moment ago.
+  const able = online.filter((candidate) => bestMs(candidate) + Math.min(spentMs, usualSpentMs) <= budgetMs);
   if (able.length === 0) return { kind: "unattainable", nearest };
   const answering = able.filter(answers);
   if (answering.length === 0) return { kind: "silent" };

@@ -14,51 +14,47 @@ export interface WeightedSketch {
   readonly weight: number;
 }
 
-/** Buckets of positive values, rising. */
-interface SortedBuckets {
-  readonly indices: Int32Array;
-  readonly counts: Float64Array;
+/** Indices of the buckets of positive values, rising. Buckets are added to a sketch, and never taken away. */
+const sorted = new WeakMap<Sketch, Int32Array>();
+
+function sortedIndices(sketch: Sketch): Int32Array {
+  const known = sorted.get(sketch);
+  if (known?.length === sketch.positive.size) return known;
+  const indices = Int32Array.from(sketch.positive.keys()).toSorted();
+  sorted.set(sketch, indices);
+  return indices;
 }
 
-const sorted = new WeakMap<Sketch, SortedBuckets>();
-
 /**
- * Quantile of two sketches added by weight, equal to `mergeSketch` and `sketchQuantile` but without adding them. It
- * costs a tenth for a `settled` sketch, to which nothing is added any more, and one of few buckets.
+ * Quantile of two sketches added by weight, equal to `mergeSketch` and `sketchQuantile` but without adding them: only new
+ * buckets are sorted again.
  */
-export function blendedQuantile(settled: WeightedSketch, recent: WeightedSketch, p: number): number {
-  if (settled.sketch.negative.size > 0 || recent.sketch.negative.size > 0) return mergedQuantile(settled, recent, p);
-  const known = sorted.get(settled.sketch) ?? sortBuckets(settled.sketch);
-  sorted.set(settled.sketch, known);
-  const few = sortBuckets(recent.sketch);
-  let left = p * (settled.sketch.count * settled.weight + recent.sketch.count * recent.weight);
-  const zeros = settled.sketch.zeros * settled.weight + recent.sketch.zeros * recent.weight;
+export function blendedQuantile(one: WeightedSketch, other: WeightedSketch, p: number): number {
+  if (one.sketch.negative.size > 0 || other.sketch.negative.size > 0) return mergedQuantile(one, other, p);
+  const [ofOne, ofOther] = [sortedIndices(one.sketch), sortedIndices(other.sketch)];
+  let left = p * (one.sketch.count * one.weight + other.sketch.count * other.weight);
+  const zeros = one.sketch.zeros * one.weight + other.sketch.zeros * other.weight;
   if (left < zeros) return 0;
   left -= zeros;
   let last = zeros > 0 ? 0 : Number.NaN;
-  for (let first = 0, second = 0; first < known.indices.length || second < few.indices.length;) {
-    const fromKnown = known.indices[first] ?? Infinity;
-    const fromFew = few.indices[second] ?? Infinity;
-    const index = Math.min(fromKnown, fromFew);
+  for (let first = 0, second = 0; first < ofOne.length || second < ofOther.length;) {
+    const fromOne = ofOne[first] ?? Infinity;
+    const fromOther = ofOther[second] ?? Infinity;
+    const index = Math.min(fromOne, fromOther);
     let count = 0;
-    if (fromKnown === index) count += known.counts[first++]! * settled.weight;
-    if (fromFew === index) count += few.counts[second++]! * recent.weight;
+    if (fromOne === index) count += one.sketch.positive.get(ofOne[first++]!)! * one.weight;
+    if (fromOther === index) count += other.sketch.positive.get(ofOther[second++]!)! * other.weight;
     last = index;
     if (left < count) return bucketValue(index);
     left -= count;
   }
-  return known.indices.length + few.indices.length === 0 ? last : bucketValue(last);
+  return ofOne.length + ofOther.length === 0 ? last : bucketValue(last);
 }
 
 function mergedQuantile(settled: WeightedSketch, recent: WeightedSketch, p: number): number {
   const merged = createSketch();
   for (const { sketch, weight } of [settled, recent]) mergeSketch(merged, sketch, weight);
   return sketchQuantile(merged, p);
-}
-
-function sortBuckets({ positive }: Sketch): SortedBuckets {
-  const indices = Int32Array.from(positive.keys()).toSorted();
-  return { indices, counts: Float64Array.from(indices, (index) => positive.get(index)!) };
 }
 
 /**

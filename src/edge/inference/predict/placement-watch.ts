@@ -25,6 +25,7 @@ import {
   createTimes,
   createWindow,
   fadeTimes,
+  fadeWindow,
   noteSample,
   noteTime,
   type RecentTimes,
@@ -87,6 +88,8 @@ export interface Outlook {
 export interface Attempt extends Sent {
   readonly outlook: Outlook;
   readonly isCold: boolean;
+  /** Requests that the device had not answered then, as a power of two. */
+  readonly load: number;
   /** Set for a request of the edge's own. */
   readonly isProbe: boolean;
 }
@@ -115,9 +118,14 @@ interface Refusal {
 export class PlacementWatch {
   /** By placement, size, and power of two of the rows. */
   readonly #services = new Map<string, RecentTimes>();
-  /** By the same: service and the time around it together. */
+  /**
+   * By the same and by load: service and the time around it together. Requests wait for each other everywhere on the way,
+   * so what a crowd of them took says little of one alone.
+   */
   readonly #wholes = new Map<string, RecentTimes>();
-  /** By runner: the time around queue and service. */
+  /** By the same, of requests behind a queue: all that they took beyond what was predicted of the queue. */
+  readonly #queued = new Map<string, RecentTimes>();
+  /** By runner and load: the time around queue and service. */
   readonly #links = new Map<string, RecentTimes>();
   readonly #colds = new Map<string, SlidingWindow>();
   /** By runner: the number of answers that taught this isolate the time around the service. */
@@ -142,16 +150,21 @@ export class PlacementWatch {
     const workMs = (each: LivePlacement, queued: number) => this.#workMs(each, queued, nowMs);
     const queueMs = device === undefined ? 0 : predictQueueMs(device, nowMs, workMs);
     const held = this.#named.find(placement, rows, confidence, nowMs);
-    const idle = this.#idle(placement, rows, confidence, nowMs);
-    const evenMs = () => this.#idle(placement, rows, EVEN, nowMs).idleMs;
+    const load = device === undefined ? NO_LOAD : loadOf(device);
+    const idle = this.#idle(placement, rows, confidence, nowMs, load);
+    const evenMs = () => this.#idle(placement, rows, EVEN, nowMs, load).idleMs;
     const idleMs = Math.min(idle.idleMs, held === null ? Infinity : restOf(held, spentMs, evenMs));
     const serviceMs = Math.min(idle.serviceMs, held?.serviceMs ?? Infinity, idleMs);
+    // The quantile of what a queue and the rest exceed together is less than the sum of their quantiles.
+    const queued = queueMs > 0 ? this.#queued.get(loadedKeyOf(placement, rows, load)) : undefined;
+    const togetherMs = queued === undefined ? Infinity : shownQuantile(queued, confidence, nowMs);
+    const excessMs = queueMs > 0 ? Math.min(this.#excessMs(placement, confidence, nowMs), togetherMs - idleMs) : 0;
     return {
       linkMs: idleMs - serviceMs,
       serviceMs,
       medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
-      excessMs: queueMs > 0 ? this.#excessMs(placement, confidence, nowMs) : 0,
+      excessMs: Math.max(0, excessMs),
       coldMs: this.#isCold(placement, nowMs) ? (this.#coldMs(placement, confidence, nowMs) ?? 0) : 0,
       silentMs: device === undefined ? 0 : silenceMs(device, nowMs),
     };
@@ -195,8 +208,10 @@ export class PlacementWatch {
     isProbe = false,
   ): Attempt {
     const isCold = this.#isCold(placement, nowMs);
-    const attempt = { placement, rows, outlook, sentAtMs: nowMs, deadlineAtMs: nowMs + leftMs, isCold, isProbe };
-    noteSent(this.#device(placement), attempt);
+    const device = this.#device(placement);
+    const sent = { placement, rows, outlook, sentAtMs: nowMs, deadlineAtMs: nowMs + leftMs };
+    const attempt = { ...sent, isCold, isProbe, load: loadOf(device) };
+    noteSent(device, attempt);
     return attempt;
   }
 
@@ -215,7 +230,8 @@ export class PlacementWatch {
     noteBacklog(this.#device(placement), backlogMs, wasSilent ? nowMs : nowMs - aroundMs / 2);
     if (wasSilent) return;
     if (attempt.isCold) {
-      const coldMs = aroundMs + serviceMs - this.#linkMs(placement, 0.5, nowMs) - outlook.medianServiceMs;
+      const linkMs = this.#linkMs(placement, EVEN, nowMs, attempt.load);
+      const coldMs = aroundMs + serviceMs - linkMs - outlook.medianServiceMs;
       noteSample(recall(this.#colds, placement.runnerId, createColdWindow), coldMs, nowMs);
       return;
     }
@@ -223,12 +239,16 @@ export class PlacementWatch {
     if (attempt.isProbe) {
       this.#fadeLink(placement, FADED_SHARE);
       this.#fadeWork(placement, FADED_SHARE);
+      const excesses = this.#excesses.get(deviceOf(placement));
+      if (excesses !== undefined) fadeWindow(excesses, FADED_SHARE);
     }
     remember(this.#answers, placement.runnerId, (this.#answers.get(placement.runnerId) ?? 0) + 1);
-    noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
+    noteTime(recall(this.#links, linkKeyOf(placement, attempt.load), createTimes), aroundMs, nowMs);
     if (!isMeasured) return;
     noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
-    noteTime(recall(this.#wholes, keyOf(placement, rows), createTimes), aroundMs + serviceMs, nowMs);
+    const wholes = recall(this.#wholes, loadedKeyOf(placement, rows, attempt.load), createTimes);
+    noteTime(wholes, aroundMs + serviceMs, nowMs);
+    this.#noteQueued(attempt, aroundMs + serviceMs + times.queueMs, nowMs);
   }
 
   /**
@@ -247,6 +267,7 @@ export class PlacementWatch {
     const queueMs = predictQueueMs(device, nowMs, (each, rows) => this.#workMs(each, rows, nowMs));
     const leftMs = deadlineAtMs - sentAtMs;
     if (heard) this.#noteExcess(attempt, leftMs - outlook.serviceMs, nowMs);
+    if (heard) this.#noteQueued(attempt, leftMs, nowMs);
     const backlogMs = Math.min(retryAfterMs, leftMs - outlook.medianServiceMs);
     if (backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
   }
@@ -267,9 +288,12 @@ export class PlacementWatch {
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
     if (aroundMs <= outlook.linkMs) return;
-    if (outlook.queueMs > 0) return this.#noteExcess(attempt, outlook.queueMs + aroundMs - outlook.linkMs, nowMs);
-    noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
-    const wholes = recall(this.#wholes, keyOf(placement, attempt.rows), createTimes);
+    if (outlook.queueMs > 0) {
+      this.#noteQueued(attempt, nowMs - sentAtMs, nowMs);
+      return this.#noteExcess(attempt, outlook.queueMs + aroundMs - outlook.linkMs, nowMs);
+    }
+    noteTime(recall(this.#links, linkKeyOf(placement, attempt.load), createTimes), aroundMs, nowMs);
+    const wholes = recall(this.#wholes, loadedKeyOf(placement, attempt.rows, attempt.load), createTimes);
     noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
   }
 
@@ -326,19 +350,25 @@ export class PlacementWatch {
     noteSample(recall(this.#excesses, deviceOf(placement), createExcessWindow), waitMs - outlook.queueMs, nowMs);
   }
 
+  /** The same for a request as a whole, of which the queue was predicted. */
+  #noteQueued({ placement, rows, outlook, load }: Attempt, takenMs: number, nowMs: number): void {
+    if (outlook.queueMs === 0) return;
+    const beyondMs = Math.max(0, takenMs - outlook.queueMs);
+    noteTime(recall(this.#queued, loadedKeyOf(placement, rows, load), createTimes), beyondMs, nowMs);
+  }
+
   #excessMs(placement: LivePlacement, confidence: number, nowMs: number): number {
     const window = this.#excesses.get(deviceOf(placement));
     return window === undefined ? 0 : windowQuantile(window, NO_EXCESS, confidence, nowMs);
   }
 
   #fadeLink({ runnerId }: LivePlacement, share: number): void {
-    const link = this.#links.get(runnerId);
-    if (link !== undefined) fadeTimes(link, share);
+    for (const [key, times] of this.#links) if (key.startsWith(`${runnerId}/`)) fadeTimes(times, share);
   }
 
   /** Samples of all sizes lose a share of their weight. */
   #fadeWork(placement: LivePlacement, share: number): void {
-    for (const [key, times] of [...this.#services, ...this.#wholes])
+    for (const [key, times] of [...this.#services, ...this.#wholes, ...this.#queued])
       if (key.startsWith(`${placement.id}/`)) fadeTimes(times, share);
   }
 
@@ -377,8 +407,9 @@ export class PlacementWatch {
     return this.#coldMs(placement, confidence, nowMs) ?? UNSEEN_COLD_MS;
   }
 
-  #linkMs({ runnerId, linkMs }: LivePlacement, confidence: number, nowMs: number): number {
-    return quantileOf(this.#links.get(runnerId), calibratedLink(linkMs), confidence, nowMs);
+  #linkMs(placement: LivePlacement, confidence: number, nowMs: number, load: number): number {
+    const times = this.#links.get(linkKeyOf(placement, load));
+    return quantileOf(times, calibratedLink(placement.linkMs), confidence, nowMs);
   }
 
   /**
@@ -386,11 +417,11 @@ export class PlacementWatch {
    * that holds up some requests in the service and others around it counts twice. Enough requests show that quantile
    * itself.
    */
-  #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number): IdleTimes {
+  #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number, load = NO_LOAD): IdleTimes {
     const key = keyOf(placement, rows);
     const serviceMs = quantileOf(this.#services.get(key), calibratedSketch(placement.sweep, rows), confidence, nowMs);
-    const sumMs = this.#linkMs(placement, confidence, nowMs) + serviceMs;
-    const whole = this.#wholes.get(key);
+    const sumMs = this.#linkMs(placement, confidence, nowMs, load) + serviceMs;
+    const whole = this.#wholes.get(loadedKeyOf(placement, rows, load));
     const shownMs = whole === undefined ? Infinity : shownQuantile(whole, confidence, nowMs);
     return { serviceMs, idleMs: Math.min(sumMs, shownMs) };
   }
@@ -423,6 +454,23 @@ export const placementWatch = new PlacementWatch();
 
 function keyOf(placement: LivePlacement, rows: number): string {
   return `${sizeKeyOf(placement)}/${Math.floor(Math.log2(rows))}`;
+}
+
+/** Load of a device with nothing to answer. */
+const NO_LOAD = 0;
+/** Sixteen requests and more are one load. */
+const MOST_LOAD = 4;
+
+function loadOf({ inFlight }: DeviceWatch): number {
+  return Math.min(MOST_LOAD, Math.floor(Math.log2(inFlight.size + 1)));
+}
+
+function linkKeyOf({ runnerId }: LivePlacement, load: number): string {
+  return `${runnerId}/${load}`;
+}
+
+function loadedKeyOf(placement: LivePlacement, rows: number, load: number): string {
+  return `${keyOf(placement, rows)}/${load}`;
 }
 
 /**

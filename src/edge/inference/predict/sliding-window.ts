@@ -1,5 +1,5 @@
 import { blendedQuantile } from "../../../stats/distribution/read-sketch.ts";
-import { addToSketch, createSketch, type Sketch, sketchQuantile } from "../../../stats/distribution/sketch.ts";
+import { addToSketch, createSketch, type Sketch } from "../../../stats/distribution/sketch.ts";
 
 /**
  * Recent samples of one duration: a sketch in which a sample loses half its weight every `halfLifeMs`, by forward
@@ -23,6 +23,7 @@ const NEGLIGIBLE = 1e-3;
 /** Largest age of a cached quantile: to merge sketches for each request would cost too much. */
 const FRESH_MS = 50;
 const READ_CONFIDENCES = 32;
+const NOTHING = { sketch: createSketch(), weight: 0 };
 
 export function createWindow(halfLifeMs: number): SlidingWindow {
   return { halfLifeMs, sketch: createSketch(), originMs: 0, read: new Map() };
@@ -34,7 +35,7 @@ export function noteSample(window: SlidingWindow, durationMs: number, nowMs: num
 }
 
 /** Reduces the weight of all samples so far by this share. */
-function fadeWindow(window: SlidingWindow, share: number): void {
+export function fadeWindow(window: SlidingWindow, share: number): void {
   window.originMs += window.halfLifeMs * Math.log2(1 - share);
 }
 
@@ -47,14 +48,11 @@ function fadeWindow(window: SlidingWindow, share: number): void {
 export function windowQuantile(window: SlidingWindow, prior: Sketch | null, confidence: number, nowMs: number): number {
   const known = window.read.get(confidence);
   if (known !== undefined && known.prior === prior && Math.abs(nowMs - known.atMs) < FRESH_MS) return known.valueMs;
-  const valueMs =
-    prior === null
-      ? sketchQuantile(window.sketch, confidence)
-      : blendedQuantile(
-          { sketch: prior, weight: 1 / ((1 - confidence) * prior.count) },
-          { sketch: window.sketch, weight: decayOf(window, nowMs) },
-          confidence,
-        );
+  const valueMs = blendedQuantile(
+    prior === null ? NOTHING : { sketch: prior, weight: 1 / ((1 - confidence) * prior.count) },
+    { sketch: window.sketch, weight: decayOf(window, nowMs) },
+    confidence,
+  );
   if (window.read.size >= READ_CONFIDENCES) window.read.clear();
   window.read.set(confidence, { prior, atMs: nowMs, valueMs });
   return valueMs;

@@ -195,6 +195,12 @@ describe("what is in the way", () => {
     expect(chosen({ placements: only(), budgetMs: 5.9, spentMs: 0, usualSpentMs: 1 })).toBe("only");
   });
 
+  it("is the queue, where this request itself was chosen for sooner than is usual of late", () => {
+    const queued = [[livePlacement("only"), outlook(4, { queueMs: 4 })]] as const;
+    expect(chosen({ placements: [...queued], budgetMs: 6.5, spentMs: 1, usualSpentMs: 90 })).toBe("overloaded");
+    expect(chosen({ placements: [...queued], budgetMs: 6.5, spentMs: 2, usualSpentMs: 90 })).toBe("unattainable");
+  });
+
   it("is the time that has passed, where it is longer than usual and alone too much", () => {
     const late = { placements: only(), budgetMs: 7, spentMs: 12, usualSpentMs: 2 };
     expect(choose(late)).toEqual({ kind: "late", retryAfterMs: 10 });

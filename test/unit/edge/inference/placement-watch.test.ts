@@ -99,7 +99,28 @@ describe("link and service", () => {
     expect(see().linkMs).toBeLessThan(5);
     for (let i = 0; i < 10; i++) second(300);
     nowMs += 60;
+    // Of requests that came alone, still one in two hundred was held up.
+    expect(see().linkMs).toBeLessThan(5);
+    for (let i = 0; i < 20; i++) begin();
     expect(see().linkMs).toBeGreaterThan(290);
+  });
+
+  it("are those of as many requests at once: what a crowd took says little of one alone", () => {
+    warmUp();
+    const crowd = (ms: number) => {
+      const sent = Array.from({ length: 16 }, () => begin());
+      for (const attempt of sent) {
+        nowMs += ms;
+        watch.answered(attempt, answered(2), nowMs);
+      }
+    };
+    for (let i = 0; i < 50; i++) crowd(10);
+    nowMs += 60;
+    expect(see().linkMs).toBeLessThan(10);
+    for (let i = 0; i < 15; i++) begin();
+    expect(see().linkMs).toBeGreaterThan(140);
+    // A named budget is for a request that comes alone.
+    expect(watch.nameTimes(placement, 1, P99, nowMs).idleMs).toBeLessThan(15);
   });
 
   it("that were slow for long are forgotten after some fast answers to probes, not after slow ones", () => {
@@ -313,6 +334,35 @@ describe("the queue", () => {
     nowMs += 60_000;
     pass(1, 2, { backlogMs: 20 });
     expect(see().excessMs).toBe(0);
+  });
+
+  it("exceeds its prediction by less after answers to probes behind it", () => {
+    const behind = (beyondMs: number, isProbe: boolean) => {
+      pass(1, 2, { backlogMs: 20 });
+      const attempt = watch.begin(placement, 1, see(), 1_000, nowMs, isProbe);
+      const times = { queueMs: attempt.outlook.queueMs + beyondMs, uploadMs: 0, computeMs: 2, readbackMs: 0 };
+      nowMs += times.queueMs + 3;
+      watch.answered(attempt, answered(2, { times }), nowMs);
+    };
+    for (let i = 0; i < 50; i++) behind(30, false);
+    for (let i = 0; i < 150; i++) behind(0, true);
+    pass(1, 2, { backlogMs: 20 });
+    expect(see().excessMs).toBeLessThan(5);
+  });
+
+  it("and the rest exceed their predictions together by less than each by itself", () => {
+    // Either the queue or the link takes 30 ms longer, in one of fifty requests each.
+    for (let i = 0; i < 3_000; i++) {
+      pass(1, 2, { backlogMs: 20 });
+      const attempt = begin();
+      const [queueMs, linkMs] = [attempt.outlook.queueMs + (i % 50 === 0 ? 30 : 0), i % 50 === 25 ? 31 : 1];
+      nowMs += queueMs + linkMs + 2;
+      watch.answered(attempt, answered(2, { times: { queueMs, uploadMs: 0, computeMs: 2, readbackMs: 0 } }), nowMs);
+    }
+    pass(1, 2, { backlogMs: 20 });
+    const { linkMs, serviceMs, excessMs } = see();
+    expect(linkMs + serviceMs + excessMs).toBeGreaterThan(30);
+    expect(linkMs + serviceMs + excessMs).toBeLessThan(40);
   });
 
   it("for which a runner refuses is longer than predicted, and so is one in which a budget ends", () => {

@@ -1,4 +1,4 @@
-/** Writes the network that all servers of the conformance table serve: `node bench/conformance/write-model.ts <file>`. */
+/** Writes the network that all servers of the conformance table serve: `node bench/servers/write-model.ts <file>`. */
 import { writeFile } from "node:fs/promises";
 import { createInput, writeModel } from "../goodput/served-models.ts";
 import { OIP_DATATYPES } from "../../src/protocol/inference/oip.ts";
