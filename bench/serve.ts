@@ -153,15 +153,18 @@ function* compare({ bench, rounds }: BenchContext, name: string, contenders: rea
       for (const peer of contenders.filter((each) => !isOurs(each))) {
         const theirs = peer.rounds.get(name);
         const reason = peer.server === null ? peer.reason : "it does not take this encoding";
-        const result: PeerResult =
-          peer.server === null || theirs === undefined
-            ? { reason }
-            : { values: theirs.map((each) => each[metric[0]]!) };
-        const values = found.map((each) => each[metric[0]]!);
-        yield createRow({ ...place, case: `${name}, ${ours.name}` }, metric, values, { name: peer.name, ...result });
+        const result = peer.server === null || theirs === undefined ? { reason } : valuesOf(theirs, metric[0]);
+        const row = { ...place, case: `${name}, ${ours.name}` };
+        yield createRow(row, metric, valuesOf(found, metric[0]), { name: peer.name, ...result });
       }
     }
   }
+}
+
+/** Values of the rounds that have one: where nothing was answered, nothing took any time. */
+function valuesOf(rounds: readonly Record<string, number>[], metric: string): PeerResult {
+  const values = rounds.map((each) => each[metric]!).filter((value) => !Number.isNaN(value));
+  return values.length > 0 ? { values } : { reason: "nothing was answered" };
 }
 
 async function answerByCpu({ file, input }: ServedNetwork): Promise<Tensor> {

@@ -75,7 +75,8 @@ interface Load {
 
 /**
  * Sends Poisson arrivals, each with what is left of its deadline, and scores them. *In time* is an answer by the deadline,
- * from the scheduled arrival; *refused* is any other reply by then; the rest is *late*. Percentiles are of the answers.
+ * from the scheduled arrival; *refused* is any other reply by then; the rest is *late*. Percentiles are of the answers, and NaN
+ * without any.
  */
 export async function measureLoad(call: Call, { ratePerSecond, deadlineMs, seed }: Load) {
   const sender = new Sender();
@@ -112,8 +113,8 @@ export async function measureLoad(call: Call, { ratePerSecond, deadlineMs, seed 
   const total = arrivals.length;
   return {
     goodput: (1e3 * inTime) / ROUND_MS,
-    p50: sorted.length === 0 ? 0 : nearestRank(sorted, 0.5),
-    p99: sorted.length === 0 ? 0 : nearestRank(sorted, 0.99),
+    p50: nearestRank(sorted, 0.5),
+    p99: nearestRank(sorted, 0.99),
     refused: (100 * refused) / total,
     late: (100 * (total - inTime - refused)) / total,
     "p99 lateness of the generator": nearestRank(Float64Array.from(lags).toSorted(), 0.99),

@@ -12,7 +12,7 @@ import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import { ROOT } from "../hop/start-stack.ts";
 import { listTree, measureMemory, signalAll } from "./process-tree.ts";
 import type { RunningServer } from "./peer-servers.ts";
-import { callByOip } from "./requests.ts";
+import { type Call, callByOip, Sender } from "./requests.ts";
 import type { ServedNetwork } from "./served-network.ts";
 
 /** Ways to ours: through the edge, and with a ticket to the runner's own listener. */
@@ -52,7 +52,6 @@ export async function startOurs(network: ServedNetwork): Promise<Readonly<Record
   try {
     const [line] = (await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended])) as [unknown];
     if (typeof line !== "string") throw new Error("npm start ended");
-    const startMs = performance.now() - startedAt;
     const { edge } = JSON.parse(line) as { edge: string };
     const client = createClient({ baseUrl: edge, key: (await readAdminKey(dataDir))! });
     await place(client, network);
@@ -69,6 +68,8 @@ export async function startOurs(network: ServedNetwork): Promise<Readonly<Record
         return callByOip({ url: new URL(path, url), bearer: ticket, deadline: "budget_ms" }, tensor, encoding);
       },
     };
+    await askOnce(await callBy.edge(network.input, "JSON"));
+    const startMs = performance.now() - startedAt;
     const running = (way: Way): RunningServer => ({
       call: callBy[way],
       startMs,
@@ -83,6 +84,13 @@ export async function startOurs(network: ServedNetwork): Promise<Readonly<Record
     await stop();
     throw error;
   }
+}
+
+async function askOnce(call: Call | null): Promise<void> {
+  const sender = new Sender();
+  const { status } = await sender.send(call!, TICKET.budgetMs);
+  sender.close();
+  if (status !== 200) throw new Error(`the first request was answered by ${status}`);
 }
 
 /** Uploads the network and waits until its placement and its jobs are done. */

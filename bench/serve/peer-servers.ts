@@ -117,14 +117,27 @@ export async function startPeer(
     },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const ids = () => listTree(child.pid!);
+  const ended = new Promise<void>(
+    (resolve) => void child.once("close", () => resolve()).once("error", () => resolve()),
+  );
+  // Helpers outlive a parent that ends by itself, and are no longer found below it.
+  let known: number[] = [];
+  const ids = async () => {
+    known = [...new Set([...known, ...(child.pid === undefined ? [] : await listTree(child.pid))])];
+    return known;
+  };
   const stop = async () => {
-    await stopTree(child, ids);
+    signalAll(await ids(), "SIGCONT");
+    child.kill("SIGTERM");
+    await Promise.race([ended, delay(STOP_LIMIT_MS)]);
+    signalAll(await ids(), "SIGKILL");
+    await ended;
     await rm(folder, { recursive: true, force: true });
   };
   const base = `http://127.0.0.1:${port}`;
   try {
     await waitForAnswer(child, call(base, network.input, "JSON")!);
+    await ids();
   } catch (error) {
     await stop();
     throw error;
@@ -147,7 +160,8 @@ async function waitForAnswer(child: ChildProcess, call: Call): Promise<void> {
   let last = "";
   try {
     while (performance.now() < endMs) {
-      if (child.exitCode !== null) throw new Error(errors.trim().split("\n").at(-1) ?? "it ended");
+      if (child.exitCode !== null || child.pid === undefined)
+        throw new Error(errors.trim().split("\n").at(-1) ?? "it ended");
       try {
         const { status, body } = await sender.send(call, START_LIMIT_MS);
         if (status === 200) return;
@@ -180,16 +194,4 @@ async function listenOn(port: number): Promise<number> {
   server.close();
   await once(server, "close");
   return found;
-}
-
-async function stopTree(child: ChildProcess, list: () => Promise<number[]>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const all = await list();
-  signalAll(all, "SIGCONT");
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await Promise.race([ended, delay(STOP_LIMIT_MS)]);
-  // Their helpers may outlive them.
-  signalAll(all, "SIGKILL");
-  await ended;
 }

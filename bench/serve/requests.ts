@@ -104,9 +104,12 @@ function numbersOf(value: unknown): Float32Array {
 /** Sends any number of requests at once, each over an idle kept connection. */
 export class Sender {
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
+  #isClosed = false;
 
   /** Rejects where the connection breaks. */
   send({ url, headers, body }: Call, leftMs: number): Promise<Reply> {
+    // A destroyed agent would open further connections.
+    if (this.#isClosed) return Promise.reject(new Error("the sender is closed"));
     const content = body(leftMs);
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const sent = { ...headers, "content-length": content.byteLength };
@@ -123,6 +126,7 @@ export class Sender {
 
   /** Closes all connections; what is open ends with an error. */
   close(): void {
+    this.#isClosed = true;
     this.#agent.destroy();
   }
 }

@@ -23,10 +23,12 @@ class Model(MLModel):
 
 
 async def main(port):
+    # For its names and shapes alone: the model's process has another.
     served = Served()
+    taken = MetadataTensor(name=served.input, datatype="FP32", shape=[-1, *served.input_shape])
+    del served
     ports = {"http_port": port, "grpc_port": port + 1, "metrics_port": port + 2}
     settings = Settings(host="127.0.0.1", **ports, metrics_dir=tempfile.mkdtemp(), debug=False)
-    taken = MetadataTensor(name=served.input, datatype="FP32", shape=[-1, *served.input_shape])
     batching = {"max_batch_size": BATCH, "max_batch_time": BATCH_WAIT_S} if BATCH > 0 else {}
     model = ModelSettings(name="model", implementation=Model, inputs=[taken], **batching)
     server = MLServer(settings)

@@ -1,6 +1,6 @@
 import { calibratedLatencyMs } from "../../src/edge/inference/predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../../src/edge/inference/choose-placement.ts";
-import { predictIdleMs } from "../../src/edge/inference/predict/predict-latency.ts";
+import { isOnlyLearnt } from "../../src/edge/inference/predict/predict-latency.ts";
 import { PROBE_MS } from "../../src/edge/inference/predict/device-watch.ts";
 import { type Attempt, PlacementWatch } from "../../src/edge/inference/predict/placement-watch.ts";
 import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
@@ -146,7 +146,8 @@ export class SimIsolate {
     if (choice.kind === "overloaded") {
       const { placement, outlook } = choice.nearest;
       this.#watch.noteRefusal(placement, nowMs);
-      const isSlow = predictIdleMs(outlook) > budgetMs;
+      const leastMs = Math.min(outlook.aloneMs, calibratedLatencyMs(placement, 1, confidence));
+      const isSlow = isOnlyLearnt(outlook, budgetMs - spentMs - leastMs);
       if (isSlow || outlook.coldMs > 0) this.#probe(placement, isSlow ? "slow" : "cold");
     }
     return choice;

@@ -12,7 +12,8 @@ fn loadB(at: u32) -> vec4<f32> {
   return weights4[at];
 }
 
-// Fours of weights, `each` of which are in a word; one scale for a whole filter is applied with the sum, in `put_four`.
+// Applies the scale of a block to four weights; a word has `each` such fours. A scale of a whole filter follows in
+// `put_four`, with the sum.
 fn scaled_by_block(at: u32, each: u32, levels: vec4<f32>) -> vec4<f32> {
   if (!has_block_scales) { return levels; }
   let op = ops[0];

@@ -6,8 +6,8 @@
 // The files before have, beside `store(at, column, value)`:
 //   findProduct(index): the size of a product
 //   Source, findSource(product, row, column): where a lane reads a row of A and four columns of B
-//   readA(source, k): vector k of the row; readB(source, k): the columns at the k-th number of such vectors; zero beyond
-//   the depth
+//   readA(source, k): vector k of the row; readB(source, k): four columns at part k of the depth, of which a vector has
+//   four parts (a number, or a word of packed numbers); zero beyond the depth
 //   countDepth(): the depth, by vectors
 //   Four, Fours: such a vector, and four of them; addStep(sum, a, b, k, column): adds the products at vector k
 

@@ -11,7 +11,7 @@ export function ageMs(readAtMs: number): number {
   return ms < 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
-/** Steps of a promise that work without I/O needs at most: a timer costs more than to await them. */
+/** Microtasks after which work counts as waiting for I/O: to await them costs less than a timer. */
 const SOON_STEPS = 16;
 const PENDING = Symbol("pending");
 

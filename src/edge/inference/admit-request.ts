@@ -5,7 +5,7 @@ import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs } from "./predict/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "./choose-placement.ts";
 import { type Extent, fitRequest } from "./predict/fit-request.ts";
-import { addLoading } from "./predict/predict-latency.ts";
+import { addLoading, isOnlyLearnt } from "./predict/predict-latency.ts";
 import type { TensorSpec } from "../../protocol/models/model.ts";
 import { countRowElements, countRows, matchInputs } from "../../protocol/models/model-inputs.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
@@ -93,6 +93,8 @@ export async function admitRequest(
   };
   const usualSpentMs = isDirect ? 0 : placementWatch.spentMs(input.confidence, nowMs);
   if (!isDirect && avoided === null) placementWatch.noteSpent(spentMs, nowMs);
+  const calibratedMs = (placement: LivePlacement) =>
+    (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence);
   const choice = choosePlacement(
     avoided === null ? placements : placements.filter((placement) => !avoided(placement)),
     {
@@ -100,8 +102,7 @@ export async function admitRequest(
       spentMs,
       usualSpentMs,
       outlook: look,
-      calibratedMs: (placement) =>
-        (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
+      calibratedMs,
       random: Math.random,
     },
   );
@@ -116,8 +117,13 @@ export async function admitRequest(
   }
   if (choice.kind === "overloaded") {
     placementWatch.noteRefusal(choice.nearest.placement, nowMs);
-    const calibratedMs = calibratedLatencyMs(choice.nearest.placement, rows, input.confidence);
-    probeNearest(call, choice.nearest, version, input.budgetMs - spentMs - calibratedMs);
+    const { placement, outlook } = choice.nearest;
+    probeNearest(
+      call,
+      choice.nearest,
+      version,
+      input.budgetMs - spentMs - Math.min(outlook.aloneMs, calibratedMs(placement)),
+    );
   }
   if (choice.kind === "none") throw await noPlacement(call, version, input);
   if (choice.kind === "unattainable") {
@@ -129,12 +135,9 @@ export async function admitRequest(
   throw new ProblemError(...refusalOf(choice, input, spentMs));
 }
 
-/**
- * Probes the nearest placement behind a refusal, where only what was learnt of late is in the way, or a cold start. By its
- * calibration the request would leave `leftMs`, which its queue does not take.
- */
+/** Probes the nearest placement behind a refusal, where only what was learnt of late is in the way, or a cold start. */
 function probeNearest(call: InferCall, { placement, outlook }: Candidate, { inputs }: Version, leftMs: number): void {
-  const isSlow = outlook.queueMs <= leftMs;
+  const isSlow = isOnlyLearnt(outlook, leftMs);
   if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, inputs, isSlow ? "slow" : "cold");
 }
 
@@ -212,7 +215,7 @@ function reachableOf(
 
 /** Outlook without the edge and the link. */
 function withoutWay(outlook: Outlook): Outlook {
-  return { ...outlook, linkMs: 0, coldMs: 0 };
+  return { ...outlook, linkMs: 0, aloneMs: outlook.serviceMs, coldMs: 0 };
 }
 
 type Refusal = ConstructorParameters<typeof ProblemError>;

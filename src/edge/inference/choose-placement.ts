@@ -1,7 +1,7 @@
 import type { InferWishes } from "../../protocol/inference/inference.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Outlook } from "./predict/placement-watch.ts";
-import { type Prediction, predictIdleMs, predictLatency } from "./predict/predict-latency.ts";
+import { type Prediction, predictLatency } from "./predict/predict-latency.ts";
 
 /** A placement with the expected times of a request there. */
 export interface Candidate {
@@ -162,7 +162,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
   const { budgetMs } = rules.wishes;
   const bestMs = (candidate: Candidate) => Math.min(idleOf(candidate), rules.calibratedMs(candidate.placement));
   const nearest = leastOf(online, idleOf);
-  // This request's own way shows what is possible now, though many were held up a moment ago.
+  // Where this request was chosen for sooner than is usual, others may be.
   const able = online.filter((candidate) => bestMs(candidate) + Math.min(spentMs, usualSpentMs) <= budgetMs);
   if (able.length === 0) return { kind: "unattainable", nearest };
   const answering = able.filter(answers);
@@ -175,7 +175,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
 
 const answers = ({ outlook }: Candidate) => outlook.silentMs === 0;
 const latencyOf = ({ prediction }: Candidate) => prediction.latencyMs;
-const idleOf = ({ outlook }: Candidate) => predictIdleMs(outlook);
+const idleOf = ({ outlook }: Candidate) => outlook.aloneMs;
 const costOf = ({ outlook }: Candidate) => outlook.medianServiceMs;
 const fidelityOf = ({ placement }: Pick<Candidate, "placement">) => placement.fidelity ?? 0;
 

@@ -29,7 +29,10 @@ const WIDER: readonly Partial<NetworkLayout>[] = [
   { lineLanes: 256 },
   { groupsAtMost: 1024 },
 ];
-/** Tried last, since answers differ by the rounding of activations. */
+/**
+ * Tried last, since answers differ by the rounding of activations. Software devices emulate products of packed bytes, and
+ * slices want many lanes.
+ */
 const WHOLE: Partial<NetworkLayout> = { hasWholeProducts: true };
 const RUNS = 4;
 /** Short runs are repeated for so long: the host's share of them varies. */
@@ -95,7 +98,7 @@ export async function chooseLayout(
   const begunAt = performance.now();
   const tiled = !isSoftware(device) ? TILED : network.hasTiles ? SOFTWARE_TILED : [];
   // Nor does a software device gain by more groups than it has cores.
-  const wider = [...(isSoftware(device) ? [] : WIDER), ...(network.hasWholeProducts ? [WHOLE] : [])];
+  const wider = isSoftware(device) ? [] : [...WIDER, ...(network.hasWholeProducts ? [WHOLE] : [])];
   const total = 1 + others.length + tiled.length + wider.length;
   onTrial(0, total);
   await network.spread(first!);

@@ -148,8 +148,14 @@ export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Netwo
     has_seldom_map: has(({ kind, which = 0 }) => kind === KIND.map && which >= FIRST_SELDOM),
     activations: Number(BigInt.asUintN(32, activations)),
     seldom_activations: Number(activations >> 32n),
-    weight_types: operators.reduce((bits, { numbers: { weightType = 0 } }) => bits | (1 << weightType), 0),
+    weight_types: weightTypesOf(operators),
   };
+}
+
+/** A bit for each type of weights that operators read; that of floats where they read none. */
+function weightTypesOf(operators: readonly ReadyOp[]): number {
+  const types = operators.flatMap(({ numbers: { weightType } }) => weightType ?? []);
+  return types.length === 0 ? 1 : types.reduce((bits, type) => bits | (1 << type), 0);
 }
 
 /** Program of a dispatch: its pipeline, and its workgroups for a number of rows. */

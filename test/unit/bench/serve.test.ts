@@ -94,9 +94,12 @@ describe("a server under load", () => {
     const { port } = server.address() as { port: number };
     call = callByJson(new URL(`http://127.0.0.1:${port}/`), tensor, "oip");
   });
-  afterAll(() => server.closeAllConnections());
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
 
-  const load = { ratePerSecond: 50, deadlineMs: 400, seed: 1 };
+  const load = { ratePerSecond: 50, deadlineMs: 10_000, seed: 1 };
 
   it("answers, refuses or is late", { timeout: 60_000 }, async () => {
     behaviour = "answer";
@@ -106,12 +109,12 @@ describe("a server under load", () => {
     expect(await measureCapacity(call)).toBeGreaterThan(10);
     expect(await measureLoad(call, load)).toMatchObject({ refused: 0, late: 0 });
     behaviour = "refuse";
-    expect(await measureLoad(call, load)).toMatchObject({ goodput: 0, refused: 100, late: 0, p50: 0 });
+    expect(await measureLoad(call, load)).toMatchObject({ goodput: 0, refused: 100, late: 0, p50: Number.NaN });
     behaviour = "hang";
-    const { late, refused } = await measureLoad(call, load);
+    const { late, refused, goodput } = await measureLoad(call, { ...load, deadlineMs: 500 });
     expect(refused).toBe(0);
+    expect(goodput).toBeGreaterThan(0);
     expect(late).toBeGreaterThan(25);
-    expect(late).toBeLessThan(42);
   });
 });
 

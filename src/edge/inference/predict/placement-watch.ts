@@ -72,6 +72,8 @@ export interface Outlook {
   readonly linkMs: number;
   /** Service alone, at the same confidence. */
   readonly serviceMs: number;
+  /** Link and service together for a request that no other is beside. */
+  readonly aloneMs: number;
   /** Median of the service. */
   readonly medianServiceMs: number;
   /** Work before the request: the device's queue, and the rest of loading the model. */
@@ -88,8 +90,8 @@ export interface Outlook {
 export interface Attempt extends Sent {
   readonly outlook: Outlook;
   readonly isCold: boolean;
-  /** Requests that the device had not answered then, as a power of two. */
-  readonly load: number;
+  /** Load of the device when it was sent. */
+  readonly load: Load;
   /** Set for a request of the edge's own. */
   readonly isProbe: boolean;
 }
@@ -119,14 +121,14 @@ export class PlacementWatch {
   /** By placement, size, and power of two of the rows. */
   readonly #services = new Map<string, RecentTimes>();
   /**
-   * By the same and by load: service and the time around it together. Requests wait for each other everywhere on the way,
+   * By the same, and by load: service and the time around it together. Requests wait for each other everywhere on the way,
    * so what a crowd of them took says little of one alone.
    */
-  readonly #wholes = new Map<string, RecentTimes>();
+  readonly #wholes = new Map<string, TimesByLoad>();
   /** By the same, of requests behind a queue: all that they took beyond what was predicted of the queue. */
-  readonly #queued = new Map<string, RecentTimes>();
-  /** By runner and load: the time around queue and service. */
-  readonly #links = new Map<string, RecentTimes>();
+  readonly #queued = new Map<string, TimesByLoad>();
+  /** By runner, and by load of the device: the time around queue and service. */
+  readonly #links = new Map<string, TimesByLoad>();
   readonly #colds = new Map<string, SlidingWindow>();
   /** By runner: the number of answers that taught this isolate the time around the service. */
   readonly #answers = new Map<string, number>();
@@ -153,15 +155,18 @@ export class PlacementWatch {
     const load = device === undefined ? NO_LOAD : loadOf(device);
     const idle = this.#idle(placement, rows, confidence, nowMs, load);
     const evenMs = () => this.#idle(placement, rows, EVEN, nowMs, load).idleMs;
-    const idleMs = Math.min(idle.idleMs, held === null ? Infinity : restOf(held, spentMs, evenMs));
+    const heldMs = held === null ? Infinity : restOf(held, spentMs, evenMs);
+    const idleMs = Math.min(idle.idleMs, heldMs);
+    const alone = load === NO_LOAD ? idle : this.#idle(placement, rows, confidence, nowMs);
     const serviceMs = Math.min(idle.serviceMs, held?.serviceMs ?? Infinity, idleMs);
     // The quantile of what a queue and the rest exceed together is less than the sum of their quantiles.
-    const queued = queueMs > 0 ? this.#queued.get(loadedKeyOf(placement, rows, load)) : undefined;
+    const queued = queueMs > 0 ? this.#queued.get(keyOf(placement, rows))?.[load] : undefined;
     const togetherMs = queued === undefined ? Infinity : shownQuantile(queued, confidence, nowMs);
     const excessMs = queueMs > 0 ? Math.min(this.#excessMs(placement, confidence, nowMs), togetherMs - idleMs) : 0;
     return {
       linkMs: idleMs - serviceMs,
       serviceMs,
+      aloneMs: Math.min(alone.idleMs, heldMs),
       medianServiceMs: this.#medianServiceMs(placement, rows, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
       excessMs: Math.max(0, excessMs),
@@ -237,17 +242,15 @@ export class PlacementWatch {
     }
     // A probe represents many refused requests: earlier samples fade as if those had been served.
     if (attempt.isProbe) {
-      this.#fadeLink(placement, FADED_SHARE);
-      this.#fadeWork(placement, FADED_SHARE);
+      this.#fade(placement, FADED_SHARE, attempt.load);
       const excesses = this.#excesses.get(deviceOf(placement));
       if (excesses !== undefined) fadeWindow(excesses, FADED_SHARE);
     }
     remember(this.#answers, placement.runnerId, (this.#answers.get(placement.runnerId) ?? 0) + 1);
-    noteTime(recall(this.#links, linkKeyOf(placement, attempt.load), createTimes), aroundMs, nowMs);
+    noteTime(recallAt(this.#links, placement.runnerId, attempt.load), aroundMs, nowMs);
     if (!isMeasured) return;
     noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
-    const wholes = recall(this.#wholes, loadedKeyOf(placement, rows, attempt.load), createTimes);
-    noteTime(wholes, aroundMs + serviceMs, nowMs);
+    noteTime(recallAt(this.#wholes, keyOf(placement, rows), attempt.load), aroundMs + serviceMs, nowMs);
     this.#noteQueued(attempt, aroundMs + serviceMs + times.queueMs, nowMs);
   }
 
@@ -292,8 +295,8 @@ export class PlacementWatch {
       this.#noteQueued(attempt, nowMs - sentAtMs, nowMs);
       return this.#noteExcess(attempt, outlook.queueMs + aroundMs - outlook.linkMs, nowMs);
     }
-    noteTime(recall(this.#links, linkKeyOf(placement, attempt.load), createTimes), aroundMs, nowMs);
-    const wholes = recall(this.#wholes, loadedKeyOf(placement, attempt.rows, attempt.load), createTimes);
+    noteTime(recallAt(this.#links, placement.runnerId, attempt.load), aroundMs, nowMs);
+    const wholes = recallAt(this.#wholes, keyOf(placement, attempt.rows), attempt.load);
     noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
   }
 
@@ -321,10 +324,9 @@ export class PlacementWatch {
     if (passedMs < LEAST_FADED_MS) return;
     remember(this.#fadedAtMs, placement.id, nowMs);
     const share = 1 - 2 ** (-passedMs / REFUSED_HALF_LIFE_MS);
-    this.#fadeWork(placement, share);
     // Other placements of the runner may answer, and show its link.
     const heardAtMs = this.#heardAtMs.get(placement.runnerId) ?? Number.NEGATIVE_INFINITY;
-    if (nowMs - heardAtMs > UNANSWERED_MS) this.#fadeLink(placement, share);
+    this.#fade(placement, share, null, nowMs - heardAtMs > UNANSWERED_MS);
   }
 
   /** Notes the loss of the runner, or of the connection to it. */
@@ -354,7 +356,7 @@ export class PlacementWatch {
   #noteQueued({ placement, rows, outlook, load }: Attempt, takenMs: number, nowMs: number): void {
     if (outlook.queueMs === 0) return;
     const beyondMs = Math.max(0, takenMs - outlook.queueMs);
-    noteTime(recall(this.#queued, loadedKeyOf(placement, rows, load), createTimes), beyondMs, nowMs);
+    noteTime(recallAt(this.#queued, keyOf(placement, rows), load), beyondMs, nowMs);
   }
 
   #excessMs(placement: LivePlacement, confidence: number, nowMs: number): number {
@@ -362,14 +364,19 @@ export class PlacementWatch {
     return window === undefined ? 0 : windowQuantile(window, NO_EXCESS, confidence, nowMs);
   }
 
-  #fadeLink({ runnerId }: LivePlacement, share: number): void {
-    for (const [key, times] of this.#links) if (key.startsWith(`${runnerId}/`)) fadeTimes(times, share);
-  }
-
-  /** Samples of all sizes lose a share of their weight. */
-  #fadeWork(placement: LivePlacement, share: number): void {
-    for (const [key, times] of [...this.#services, ...this.#wholes, ...this.#queued])
-      if (key.startsWith(`${placement.id}/`)) fadeTimes(times, share);
+  /**
+   * Samples of a placement at all sizes lose a share of their weight, and of its runner's link if wanted: those at one
+   * load, or at all.
+   */
+  #fade({ id, runnerId }: LivePlacement, share: number, load: Load | null, fadesLink = true): void {
+    const fadeAt = (byLoad: TimesByLoad | undefined) => {
+      for (const [at, times] of byLoad?.entries() ?? [])
+        if (times !== undefined && (load === null || at === load)) fadeTimes(times, share);
+    };
+    for (const [key, times] of this.#services) if (key.startsWith(`${id}/`)) fadeTimes(times, share);
+    for (const map of [this.#wholes, this.#queued])
+      for (const [key, byLoad] of map) if (key.startsWith(`${id}/`)) fadeAt(byLoad);
+    if (fadesLink) fadeAt(this.#links.get(runnerId));
   }
 
   #heard(attempt: Attempt, nowMs: number): void {
@@ -407,9 +414,10 @@ export class PlacementWatch {
     return this.#coldMs(placement, confidence, nowMs) ?? UNSEEN_COLD_MS;
   }
 
-  #linkMs(placement: LivePlacement, confidence: number, nowMs: number, load: number): number {
-    const times = this.#links.get(linkKeyOf(placement, load));
-    return quantileOf(times, calibratedLink(placement.linkMs), confidence, nowMs);
+  /** At a load without any, the times of the next lower one count: more requests take no less. */
+  #linkMs({ runnerId, linkMs }: LivePlacement, confidence: number, nowMs: number, load: Load): number {
+    const times = this.#links.get(runnerId)?.findLast((each, at) => at <= load && each !== undefined);
+    return quantileOf(times, calibratedLink(linkMs), confidence, nowMs);
   }
 
   /**
@@ -417,11 +425,11 @@ export class PlacementWatch {
    * that holds up some requests in the service and others around it counts twice. Enough requests show that quantile
    * itself.
    */
-  #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number, load = NO_LOAD): IdleTimes {
+  #idle(placement: LivePlacement, rows: number, confidence: number, nowMs: number, load: Load = NO_LOAD): IdleTimes {
     const key = keyOf(placement, rows);
     const serviceMs = quantileOf(this.#services.get(key), calibratedSketch(placement.sweep, rows), confidence, nowMs);
     const sumMs = this.#linkMs(placement, confidence, nowMs, load) + serviceMs;
-    const whole = this.#wholes.get(loadedKeyOf(placement, rows, load));
+    const whole = this.#wholes.get(key)?.[load];
     const shownMs = whole === undefined ? Infinity : shownQuantile(whole, confidence, nowMs);
     return { serviceMs, idleMs: Math.min(sumMs, shownMs) };
   }
@@ -456,21 +464,21 @@ function keyOf(placement: LivePlacement, rows: number): string {
   return `${sizeKeyOf(placement)}/${Math.floor(Math.log2(rows))}`;
 }
 
-/** Load of a device with nothing to answer. */
+/** A load stands for 0, 1 to 2, 3 to 6, 7 to 14, or more requests that a device has not answered. */
+type Load = 0 | 1 | 2 | 3 | 4;
 const NO_LOAD = 0;
-/** Sixteen requests and more are one load. */
 const MOST_LOAD = 4;
 
-function loadOf({ inFlight }: DeviceWatch): number {
-  return Math.min(MOST_LOAD, Math.floor(Math.log2(inFlight.size + 1)));
+function loadOf({ inFlight }: DeviceWatch): Load {
+  return Math.min(MOST_LOAD, Math.floor(Math.log2(inFlight.size + 1))) as Load;
 }
 
-function linkKeyOf({ runnerId }: LivePlacement, load: number): string {
-  return `${runnerId}/${load}`;
-}
+/** Times at each load that was seen. */
+type TimesByLoad = (RecentTimes | undefined)[];
 
-function loadedKeyOf(placement: LivePlacement, rows: number, load: number): string {
-  return `${keyOf(placement, rows)}/${load}`;
+function recallAt(map: Map<string, TimesByLoad>, key: string, load: Load): RecentTimes {
+  const byLoad = recall(map, key, () => Array.from<undefined>({ length: MOST_LOAD + 1 }));
+  return (byLoad[load] ??= createTimes());
 }
 
 /**

@@ -27,7 +27,13 @@ export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
   return { latencyMs: linkMs + queueMs + serviceMs, linkMs, queueMs, serviceMs };
 }
 
-/** Predicted latency of a first and only request that has just come, with everything warm. */
-export function predictIdleMs({ linkMs, serviceMs }: Outlook): number {
-  return linkMs + serviceMs;
+/** Queues of at most so many services are short: a probe waits behind them no longer than was predicted. */
+const SHORT_QUEUE = 2;
+
+/**
+ * Whether only what was learnt of late is in the way of a request, so that a probe may show better: one alone would leave
+ * `leftMs`, and neither the queue nor a cold start takes that.
+ */
+export function isOnlyLearnt({ queueMs, medianServiceMs, coldMs }: Outlook, leftMs: number): boolean {
+  return coldMs === 0 && queueMs <= Math.min(leftMs, SHORT_QUEUE * medianServiceMs);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { type ChoiceRules, choosePlacement } from "../../../../src/edge/inference/choose-placement.ts";
-import { predictIdleMs } from "../../../../src/edge/inference/predict/predict-latency.ts";
 import type { Outlook } from "../../../../src/edge/inference/predict/placement-watch.ts";
 import type { LivePlacement } from "../../../../src/edge/store/fleet/live-placement-store.ts";
 import { lehmer } from "../../../../src/stats/random/seeded.ts";
@@ -9,6 +8,7 @@ import { livePlacement } from "./live-placement.ts";
 const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => ({
   linkMs: 1,
   serviceMs,
+  aloneMs: (changes.linkMs ?? 1) + (changes.serviceMs ?? serviceMs),
   medianServiceMs: serviceMs,
   queueMs: 0,
   excessMs: 0,
@@ -201,6 +201,12 @@ describe("what is in the way", () => {
     expect(chosen({ placements: [...queued], budgetMs: 6.5, spentMs: 2, usualSpentMs: 90 })).toBe("unattainable");
   });
 
+  it("is no budget that a request alone would keep, whatever a crowd takes", () => {
+    const crowded = [[livePlacement("only"), outlook(4, { linkMs: 40, aloneMs: 12 })]] as const;
+    expect(chosen({ placements: [...crowded], budgetMs: 20, calibratedMs: 30 })).toBe("overloaded");
+    expect(chosen({ placements: [...crowded], budgetMs: 11, calibratedMs: 30 })).toBe("unattainable");
+  });
+
   it("is the time that has passed, where it is longer than usual and alone too much", () => {
     const late = { placements: only(), budgetMs: 7, spentMs: 12, usualSpentMs: 2 };
     expect(choose(late)).toEqual({ kind: "late", retryAfterMs: 10 });
@@ -281,7 +287,7 @@ describe("of very many placements", () => {
         looked.add(placement);
         return outlook(1, changes(indices.get(placement)!));
       },
-      calibratedMs: (placement) => predictIdleMs(outlook(1, changes(indices.get(placement)!))),
+      calibratedMs: (placement) => outlook(1, changes(indices.get(placement)!)).aloneMs,
       random: lehmer(),
     });
     return { choice, looked: looked.size };

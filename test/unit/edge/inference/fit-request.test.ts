@@ -33,6 +33,7 @@ describe("a placement at the edge", () => {
     const outlook = {
       linkMs: 1,
       serviceMs: 2,
+      aloneMs: 2,
       medianServiceMs: 1.5,
       queueMs: 0.5,
       excessMs: 0,

@@ -119,6 +119,7 @@ describe("link and service", () => {
     expect(see().linkMs).toBeLessThan(10);
     for (let i = 0; i < 15; i++) begin();
     expect(see().linkMs).toBeGreaterThan(140);
+    expect(see().aloneMs).toBeLessThan(15);
     // A named budget is for a request that comes alone.
     expect(watch.nameTimes(placement, 1, P99, nowMs).idleMs).toBeLessThan(15);
   });
@@ -334,6 +335,13 @@ describe("the queue", () => {
     nowMs += 60_000;
     pass(1, 2, { backlogMs: 20 });
     expect(see().excessMs).toBe(0);
+  });
+
+  it("and the way are as slow as with fewer requests, where no more were under way before", () => {
+    for (let i = 0; i < 400; i++) pass(25, 2);
+    nowMs += 60;
+    for (let i = 0; i < 7; i++) begin();
+    expect(see().linkMs).toBeGreaterThan(24);
   });
 
   it("exceeds its prediction by less after answers to probes behind it", () => {
