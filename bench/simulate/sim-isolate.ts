@@ -145,9 +145,9 @@ export class SimIsolate {
     for (const placement of silent) this.#probe(placement, "silent");
     if (choice.kind === "overloaded") {
       const { placement, outlook } = choice.nearest;
-      this.#watch.noteRefusal(placement, nowMs);
-      const leastMs = Math.min(outlook.aloneMs, calibratedLatencyMs(placement, 1, confidence));
-      const isSlow = isOnlyLearnt(outlook, budgetMs - spentMs - leastMs);
+      const leftMs = budgetMs - spentMs - Math.min(outlook.aloneMs, calibratedLatencyMs(placement, 1, confidence));
+      const isDue = this.#watch.noteRefusal(placement, nowMs) && isOnlyLearnt(outlook, leftMs);
+      const isSlow = isDue || outlook.aloneMs > budgetMs;
       if (isSlow || outlook.coldMs > 0) this.#probe(placement, isSlow ? "slow" : "cold");
     }
     return choice;

@@ -116,14 +116,10 @@ export async function admitRequest(
     return { version, rows, candidate, fits, passedOver };
   }
   if (choice.kind === "overloaded") {
-    placementWatch.noteRefusal(choice.nearest.placement, nowMs);
     const { placement, outlook } = choice.nearest;
-    probeNearest(
-      call,
-      choice.nearest,
-      version,
-      input.budgetMs - spentMs - Math.min(outlook.aloneMs, calibratedMs(placement)),
-    );
+    const leftMs = input.budgetMs - spentMs - Math.min(outlook.aloneMs, calibratedMs(placement));
+    const isDue = placementWatch.noteRefusal(placement, nowMs) && isOnlyLearnt(outlook, leftMs);
+    probeNearest(call, choice.nearest, version, isDue || outlook.aloneMs > input.budgetMs);
   }
   if (choice.kind === "none") throw await noPlacement(call, version, input);
   if (choice.kind === "unattainable") {
@@ -135,9 +131,8 @@ export async function admitRequest(
   throw new ProblemError(...refusalOf(choice, input, spentMs));
 }
 
-/** Probes the nearest placement behind a refusal, where only what was learnt of late is in the way, or a cold start. */
-function probeNearest(call: InferCall, { placement, outlook }: Candidate, { inputs }: Version, leftMs: number): void {
-  const isSlow = isOnlyLearnt(outlook, leftMs);
+/** Probes the nearest placement behind a refusal, where it seems slow or is cold. */
+function probeNearest(call: InferCall, { placement, outlook }: Candidate, { inputs }: Version, isSlow: boolean): void {
   if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, inputs, isSlow ? "slow" : "cold");
 }
 

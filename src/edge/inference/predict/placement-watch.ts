@@ -60,6 +60,7 @@ const UNANSWERED_MS = 2 * PROBE_MS;
 const REFUSED_HALF_LIFE_MS = 250;
 /** A refusal after less time changes too little to be noted. */
 const LEAST_FADED_MS = 50;
+const REFUSALS_A_PROBE = 20;
 /** Limit of a map's keys; a new one replaces the oldest, so that deleted placements do not stay for ever. */
 const KEPT = 4_096;
 
@@ -137,6 +138,8 @@ export class PlacementWatch {
   readonly #excesses = new Map<string, SlidingWindow>();
   /** By runner and by placement. */
   readonly #heardAtMs = new Map<string, number>();
+  /** By placement: refusals since the last one that made a probe due. */
+  readonly #refusals = new Map<string, number>();
   /** By placement: time at which the runner reported that it had lost the model. */
   readonly #unloadedAtMs = new Map<string, number>();
   /** By placement: time up to which its samples faded by refusals. */
@@ -315,9 +318,17 @@ export class PlacementWatch {
 
   /**
    * Notes that a request was refused by the prediction for a placement. Where nothing is answered, nothing else would
-   * show that the device is fast again: the samples fade, so that requests are sent again after some seconds.
+   * show that the device is fast again: the samples fade, so that requests are sent again after some seconds. Of one in
+   * twenty refusals it returns true: as many probes cost little, and show whether the rest was refused rightly.
    */
-  noteRefusal(placement: LivePlacement, nowMs: number): void {
+  noteRefusal(placement: LivePlacement, nowMs: number): boolean {
+    const refusals = ((this.#refusals.get(placement.id) ?? 0) + 1) % REFUSALS_A_PROBE;
+    remember(this.#refusals, placement.id, refusals);
+    this.#fadeUnanswered(placement, nowMs);
+    return refusals === 0;
+  }
+
+  #fadeUnanswered(placement: LivePlacement, nowMs: number): void {
     const unansweredMs = (this.#heardAtMs.get(placement.id) ?? Number.NEGATIVE_INFINITY) + UNANSWERED_MS;
     const sinceMs = Math.max(unansweredMs, this.#fadedAtMs.get(placement.id) ?? Number.NEGATIVE_INFINITY);
     const passedMs = Math.min(nowMs - sinceMs, REFUSED_HALF_LIFE_MS);

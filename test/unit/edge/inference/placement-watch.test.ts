@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Answered, type Attempt, PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
-import { predictLatency } from "../../../../src/edge/inference/predict/predict-latency.ts";
+import { isOnlyLearnt, predictLatency } from "../../../../src/edge/inference/predict/predict-latency.ts";
 import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { livePlacement } from "./live-placement.ts";
 
@@ -216,6 +216,20 @@ describe("refusals of all requests", () => {
       watch.answered(attempt, answered(2), nowMs);
     }
   });
+});
+
+it("one in twenty refusals by a prediction makes a probe due, for each placement", () => {
+  const due = Array.from({ length: 40 }, () => watch.noteRefusal(placement, nowMs));
+  expect(due.flatMap((isDue, at) => (isDue ? [at] : []))).toEqual([19, 39]);
+  expect(watch.noteRefusal(livePlacement("b"), nowMs)).toBe(false);
+});
+
+it("only what was learnt is in the way behind a short queue of a warm placement", () => {
+  const outlook = { ...see(), queueMs: 3, medianServiceMs: 2, coldMs: 0 };
+  expect(isOnlyLearnt(outlook, 3)).toBe(true);
+  expect(isOnlyLearnt(outlook, 2.9)).toBe(false);
+  expect(isOnlyLearnt({ ...outlook, queueMs: 5 }, 100)).toBe(false);
+  expect(isOnlyLearnt({ ...outlook, coldMs: 1 }, 100)).toBe(false);
 });
 
 describe("a request that ran out of less time than is expected anyway", () => {
