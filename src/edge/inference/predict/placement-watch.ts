@@ -60,7 +60,7 @@ const UNANSWERED_MS = 2 * PROBE_MS;
 const REFUSED_HALF_LIFE_MS = 250;
 /** A refusal after less time changes too little to be noted. */
 const LEAST_FADED_MS = 50;
-const REFUSALS_A_PROBE = 20;
+const REFUSALS_A_PROBE = 10;
 /** Limit of a map's keys; a new one replaces the oldest, so that deleted placements do not stay for ever. */
 const KEPT = 4_096;
 
@@ -319,7 +319,7 @@ export class PlacementWatch {
   /**
    * Notes that a request was refused by the prediction for a placement. Where nothing is answered, nothing else would
    * show that the device is fast again: the samples fade, so that requests are sent again after some seconds. Of one in
-   * twenty refusals it returns true: as many probes cost little, and show whether the rest was refused rightly.
+   * ten refusals it returns true: as many probes cost little, and show whether the rest was refused rightly.
    */
   noteRefusal(placement: LivePlacement, nowMs: number): boolean {
     const refusals = ((this.#refusals.get(placement.id) ?? 0) + 1) % REFUSALS_A_PROBE;

@@ -218,9 +218,9 @@ describe("refusals of all requests", () => {
   });
 });
 
-it("one in twenty refusals by a prediction makes a probe due, for each placement", () => {
-  const due = Array.from({ length: 40 }, () => watch.noteRefusal(placement, nowMs));
-  expect(due.flatMap((isDue, at) => (isDue ? [at] : []))).toEqual([19, 39]);
+it("one in ten refusals by a prediction makes a probe due, for each placement", () => {
+  const due = Array.from({ length: 20 }, () => watch.noteRefusal(placement, nowMs));
+  expect(due.flatMap((isDue, at) => (isDue ? [at] : []))).toEqual([9, 19]);
   expect(watch.noteRefusal(livePlacement("b"), nowMs)).toBe(false);
 });
 
