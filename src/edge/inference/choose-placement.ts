@@ -162,7 +162,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
   const { budgetMs } = rules.wishes;
   const bestMs = (candidate: Candidate) => Math.min(idleOf(candidate), rules.calibratedMs(candidate.placement));
   const nearest = leastOf(online, idleOf);
-  // Where this request was chosen for sooner than is usual, others may be.
+  // What is usual may be that of an overload that is over; the time that this request took shows better.
   const able = online.filter((candidate) => bestMs(candidate) + Math.min(spentMs, usualSpentMs) <= budgetMs);
   if (able.length === 0) return { kind: "unattainable", nearest };
   const answering = able.filter(answers);

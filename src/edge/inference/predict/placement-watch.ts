@@ -60,6 +60,7 @@ const UNANSWERED_MS = 2 * PROBE_MS;
 const REFUSED_HALF_LIFE_MS = 250;
 /** A refusal after less time changes too little to be noted. */
 const LEAST_FADED_MS = 50;
+/** Refusals by a prediction after which a probe is due. */
 const REFUSALS_A_PROBE = 10;
 /** Limit of a map's keys; a new one replaces the oldest, so that deleted placements do not stay for ever. */
 const KEPT = 4_096;
