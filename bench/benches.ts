@@ -1,4 +1,5 @@
 import type { Row } from "./row.ts";
+import type { NetworkName } from "./serve/served-network.ts";
 
 export interface BenchContext {
   /** Name of the requested bench. */
@@ -19,13 +20,12 @@ interface BenchEntry {
 
 const KERNEL_PEERS = "tfjs-webgpu, ort-webgpu, ort-cpu and tfjs-wasm";
 
-const SERVERS = "Triton, MLServer, LitServe, BentoML and Ray Serve";
-const SERVED = {
+const SERVED: Readonly<Record<NetworkName, string>> = {
   lenet5: "LeNet within 20 ms",
   resnet8: "resnet8 within 50 ms",
   dncnn5: "dncnn5 within 50 ms",
   transformer: "a transformer's block within 250 ms",
-} as const;
+};
 
 /** Every bench by name. */
 export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
@@ -85,34 +85,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
       load: async () => (await import("./mlp.ts")).benchMlp(1024),
     },
   ],
-  [
-    "serve-lenet5",
+  ...Object.entries(SERVED).map(([network, what]): [string, BenchEntry] => [
+    `serve-${network}`,
     {
-      description: `Answers in time under load, ${SERVED.lenet5}, against ${SERVERS}`,
-      load: async () => (await import("./serve.ts")).benchServe("lenet5"),
+      description: `Answers in time under load, ${what}, against Triton, MLServer, LitServe, BentoML and Ray Serve`,
+      load: async () => (await import("./serve.ts")).benchServe(network as NetworkName),
     },
-  ],
-  [
-    "serve-resnet8",
-    {
-      description: `Answers in time under load, ${SERVED.resnet8}, against ${SERVERS}`,
-      load: async () => (await import("./serve.ts")).benchServe("resnet8"),
-    },
-  ],
-  [
-    "serve-dncnn5",
-    {
-      description: `Answers in time under load, ${SERVED.dncnn5}, against ${SERVERS}`,
-      load: async () => (await import("./serve.ts")).benchServe("dncnn5"),
-    },
-  ],
-  [
-    "serve-transformer",
-    {
-      description: `Answers in time under load, ${SERVED.transformer}, against ${SERVERS}`,
-      load: async () => (await import("./serve.ts")).benchServe("transformer"),
-    },
-  ],
+  ]),
   [
     "conv3x3",
     {

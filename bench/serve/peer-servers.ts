@@ -75,8 +75,8 @@ export const PEER_SERVERS: Readonly<Record<string, PeerServer>> = {
   },
 };
 
-/** Most rows that a peer joins, as ours does by default. */
-const BATCH = 16;
+/** Most rows that a peer joins, as ours does by the default of a calibration. */
+const BATCH = 32;
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 5_000;
 const POLL_MS = 20;

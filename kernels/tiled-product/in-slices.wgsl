@@ -6,8 +6,8 @@
 // The files before have, beside `store(at, column, value)`:
 //   findProduct(index): the size of a product
 //   Source, findSource(product, row, column): where a lane reads a row of A and four columns of B
-//   readA(source, k): vector k of the row; readB(source, k): four columns at part k of the depth, of which a vector has
-//   four parts (a number, or a word of packed numbers); zero beyond the depth
+//   readA(source, k): the k-th vector of the row, which has four elements of the depth; readB(source, k): element k of
+//   four columns; zero beyond the depth. An element is a float, or a word of packed numbers
 //   countDepth(): the depth, by vectors
 //   Four, Fours: such a vector, and four of them; addStep(sum, a, b, k, column): adds the products at vector k
 

@@ -10,7 +10,7 @@ fn dotWord(a: u32, b: Four) -> vec4<i32> {
   return vec4<i32>(dot4I8Packed(a, b.x), dot4I8Packed(a, b.y), dot4I8Packed(a, b.z), dot4I8Packed(a, b.w));
 }
 
-// A row by four columns, of which each vector of b has a word.
+// Sixteen numbers of a row times those of four columns.
 fn dotRow(a: Four, b: Fours) -> vec4<f32> {
   return vec4<f32>(dotWord(a.x, b.x0) + dotWord(a.y, b.x1) + dotWord(a.z, b.x2) + dotWord(a.w, b.x3));
 }

@@ -364,7 +364,7 @@ export class PlacementWatch {
     noteSample(recall(this.#excesses, deviceOf(placement), createExcessWindow), waitMs - outlook.queueMs, nowMs);
   }
 
-  /** The same for a request as a whole, of which the queue was predicted. */
+  /** Notes all that a request behind a queue took, less the predicted queue. */
   #noteQueued({ placement, rows, outlook, load }: Attempt, takenMs: number, nowMs: number): void {
     if (outlook.queueMs === 0) return;
     const beyondMs = Math.max(0, takenMs - outlook.queueMs);
