@@ -14,6 +14,9 @@ type Size = "rows" | "columns" | "products";
 /** Kinds of operators that the catalogue's tiled products compute. */
 export type TiledKind = "dense" | "product" | "convolve";
 
+/** Bits of rounded rows: floats of 16 bits, or whole numbers of 8. */
+export type NarrowBits = 8 | 16;
+
 /** Structures of the catalogue for the products and convolutions of networks. */
 type Structure = "in-registers" | "in-slices";
 
@@ -40,11 +43,12 @@ const picturesInRegisters = tileInRegisters<Size>(
 const sliced = (file: string, shared: readonly URL[]) =>
   tileInSlices<Size>({ name: "in-slices", file, shared, extent });
 const matricesInSlices = sliced("matrices.wgsl", [DENSE_IN_SLICES]);
-/** Dense operators in whole numbers, of rows that round-rows.wgsl rounded. */
-const wholeInSlices = tileInSlices<Size>(
-  { name: "in-slices", file: "whole-matrices.wgsl", shared: [], extent },
-  "whole",
-);
+const narrow = { name: "in-slices", file: "narrow-matrices.wgsl", shared: [], extent } as const;
+/** Dense operators in the arithmetic of their weights, of rows that round-rows.wgsl rounded, by the bits of these rows. */
+const NARROW_IN_SLICES = {
+  8: tileInSlices<Size>(narrow, "whole"),
+  16: tileInSlices<Size>(narrow, "halves"),
+} as const;
 
 /** Programs of these operators by structure: files that follow those of the network, with axes and grids. */
 const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, KernelVariant<Size>>>>> = {
@@ -63,8 +67,11 @@ const TILED_OPERATORS: Readonly<Record<Structure, Readonly<Record<TiledKind, Ker
 /** All of them, to be read and checked at once. */
 export const TILED_VARIANTS = [
   ...Object.values(TILED_OPERATORS).flatMap((kinds) => Object.values(kinds)),
-  wholeInSlices,
+  NARROW_IN_SLICES[8],
 ];
+
+/** Those that need a device with `shader-f16`. */
+export const TILED_VARIANTS_IN_HALVES: readonly KernelVariant<Size>[] = [NARROW_IN_SLICES[16]];
 
 /** Program of an operator, with values for its axes. */
 export interface TileChoice {
@@ -100,9 +107,9 @@ export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): Tile
   return inSlices(TILED_OPERATORS["in-slices"][kind], size);
 }
 
-/** Program of a dense operator in whole numbers, which are four to a word. */
-export function chooseWholeTile(size: Product): TileChoice {
-  return inSlices(wholeInSlices, { ...size, depth: size.depth / 4 });
+/** Program of a dense operator in the arithmetic of its weights, for rows of so many bits, which words have several of. */
+export function chooseNarrowTile(size: Product, bits: NarrowBits): TileChoice {
+  return inSlices(NARROW_IN_SLICES[bits], { ...size, depth: (size.depth * bits) / 32 });
 }
 
 /** The widest slices whose workgroups keep a GPU busy. */

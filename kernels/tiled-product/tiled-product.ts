@@ -26,6 +26,9 @@ export const ONE_BATCH_OF_MATRICES = at("one-batch-of-matrices.wgsl");
 export const DENSE_IN_SLICES = at("dense-in-slices.wgsl");
 export const DENSE_IN_WORKGROUP_MEMORY = at("dense-in-workgroup-memory.wgsl");
 
+/** Steps of slices that need `shader-f16` and its directive. */
+export const HALVES_IN_SLICES = at("halves-in-slices.wgsl");
+
 const BLOCKS = at("blocks.wgsl");
 
 /** Registers only, eight columns an invocation: best on software devices. */
@@ -59,7 +62,11 @@ const SLICED_AXES: readonly TuningAxis<"sliceLanes" | "groupLanes">[] = [
 ];
 
 /** Numbers of slices. */
-const STEPS = { floats: at("floats-in-slices.wgsl"), whole: at("whole-in-slices.wgsl") } as const;
+const STEPS = {
+  floats: at("floats-in-slices.wgsl"),
+  halves: HALVES_IN_SLICES,
+  whole: at("whole-in-slices.wgsl"),
+} as const;
 
 /** Slices of a workgroup along the depth, for matrices that have too few tiles to keep a GPU busy. */
 export function tileInSlices<Size extends string>(

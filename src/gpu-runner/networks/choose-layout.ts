@@ -2,7 +2,7 @@ import { type NetworkLayout, PLAIN } from "../../protocol/models/network-layout.
 import { toProblem } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { isEmulated } from "../host/hardware/device-names.ts";
-import { AGREEMENT, maxRelativeError, ROUNDED_AGREEMENT } from "./compare-outputs.ts";
+import { AGREEMENT, agreementAt, maxRelativeError } from "./compare-outputs.ts";
 import type { Network } from "./network.ts";
 
 /** Work from which an operator is spread over workgroups: large ones; none, so that one dispatch has all; every one. */
@@ -30,10 +30,10 @@ const WIDER: readonly Partial<NetworkLayout>[] = [
   { groupsAtMost: 1024 },
 ];
 /**
- * Tried last, since answers differ by the rounding of activations. Software devices emulate products of packed bytes, and
+ * Tried last, since answers differ by the rounding of activations. Software devices emulate products of packed numbers, and
  * slices want many lanes.
  */
-const WHOLE: Partial<NetworkLayout> = { hasWholeProducts: true };
+const NARROW: Partial<NetworkLayout> = { hasNarrowProducts: true };
 const RUNS = 4;
 /** Short runs are repeated for so long: the host's share of them varies. */
 const SHORT_RUNS_MS = 20;
@@ -98,7 +98,7 @@ export async function chooseLayout(
   const begunAt = performance.now();
   const tiled = !isSoftware(device) ? TILED : network.hasTiles ? SOFTWARE_TILED : [];
   // Nor does a software device gain by more groups than it has cores.
-  const wider = isSoftware(device) ? [] : [...WIDER, ...(network.hasWholeProducts ? [WHOLE] : [])];
+  const wider = isSoftware(device) ? [] : [...WIDER, ...(network.narrowBits === null ? [] : [NARROW])];
   const total = 1 + others.length + tiled.length + wider.length;
   onTrial(0, total);
   await network.spread(first!);
@@ -123,7 +123,7 @@ export async function chooseLayout(
         if (seen.has(keyOf(network))) continue;
         seen.add(keyOf(network));
         const found = await timeRuns(network, inputs, best.ms);
-        const limit = layout.hasWholeProducts ? ROUNDED_AGREEMENT : AGREEMENT;
+        const limit = layout.hasNarrowProducts ? agreementAt(network.narrowBits) : AGREEMENT;
         const isRight = maxRelativeError(wanted, found.tensors) <= limit;
         trials.push({ layout, ...(isRight ? { ms: found.ms, reason: null } : { ms: null, reason: "other outputs" }) });
         if (!isRight || found.ms > HOPELESS * best.ms) continue;

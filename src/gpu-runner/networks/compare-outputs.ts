@@ -1,3 +1,4 @@
+import type { NarrowBits } from "../../../kernels/network/tiled-operators.ts";
 import { countElements, type Tensor, typedView, unpackStrings } from "../../protocol/wire/tensor.ts";
 
 /**
@@ -10,6 +11,14 @@ export const AGREEMENT = 1e-3;
  * bits may move an answer by about 1/127.
  */
 export const ROUNDED_AGREEMENT = 0.1;
+
+/** The same where activations have 16 bits, 11 of them significant: a tenth of that is room for many layers. */
+export const HALF_AGREEMENT = 0.01;
+
+/** Agreement of answers whose activations were rounded to so many bits, or not at all. */
+export function agreementAt(bits: NarrowBits | null): number {
+  return bits === null ? AGREEMENT : { 8: ROUNDED_AGREEMENT, 16: HALF_AGREEMENT }[bits];
+}
 
 /**
  * Largest difference between two sets of outputs, relative to the largest magnitude of each

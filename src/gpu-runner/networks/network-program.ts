@@ -1,7 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
-import { MEET_IN_WORKGROUP, NETWORK_FOLDER, TILED_VARIANTS } from "../../../kernels/network/tiled-operators.ts";
+import {
+  MEET_IN_WORKGROUP,
+  NETWORK_FOLDER,
+  TILED_VARIANTS,
+  TILED_VARIANTS_IN_HALVES,
+} from "../../../kernels/network/tiled-operators.ts";
+import { HALVES_IN_SLICES } from "../../../kernels/tiled-product/tiled-product.ts";
 import type { KernelVariant } from "../../../kernels/kernel-spec.ts";
 import { KIND, POWER } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
@@ -73,7 +79,8 @@ export class NetworkProgram {
 
   /** Reads and checks the program, so that networks may be opened while other work holds the device's error scopes. */
   async prepare(): Promise<void> {
-    const files = [...Object.values(ENTRY_FILES), ...TILED_VARIANTS.map(filesOf)];
+    const inHalves = this.#device.features.has("shader-f16") ? TILED_VARIANTS_IN_HALVES : [];
+    const files = [...Object.values(ENTRY_FILES), ...[...TILED_VARIANTS, ...inHalves].map(filesOf)];
     await Promise.all(files.map((each) => this.#load(each)));
   }
 
@@ -110,7 +117,10 @@ async function loadModule(device: GPUDevice, files: readonly URL[]): Promise<GPU
   const parts = [...own, ...files].map(async (url) => {
     return { file: url.pathname.split("/").slice(-2).join("/"), code: await readFile(url, "utf8") };
   });
-  return compileParts(device, await Promise.all(parts));
+  // A directive stands before all else, and only a device that has the feature takes it.
+  const isInHalves = files.some((url) => url.href === HALVES_IN_SLICES.href);
+  const directives = isInHalves ? [{ file: "directives", code: "enable f16;" }] : [];
+  return compileParts(device, [...directives, ...(await Promise.all(parts))]);
 }
 
 /** First functions that kernels/network/seldom.wgsl computes: of two elements, and of one. */

@@ -1,3 +1,4 @@
+import type { NarrowBits } from "../../../kernels/network/tiled-operators.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
@@ -8,7 +9,7 @@ import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import { bindNetwork, type BoundNetwork, writeTables } from "./network-buffers.ts";
 import type { NetworkContext } from "./open-network.ts";
 import { type DispatchProgram, type NetworkProgram, programsFor } from "./network-program.ts";
-import type { NetworkEnd, NetworkPlan } from "./plan-network.ts";
+import type { NetworkEnd, NetworkPlan, ReadyOp } from "./plan-network.ts";
 import { type Dispatch, scheduleOperators } from "./schedule-operators.ts";
 
 const MiB = 2 ** 20;
@@ -37,6 +38,8 @@ export class Network {
   readonly #context: NetworkContext;
   readonly #program: NetworkProgram;
   readonly #plan: NetworkPlan;
+  /** Those of the plan, without arithmetic that the device lacks. */
+  readonly #operators: readonly ReadyOp[];
   readonly #weights: GPUBuffer;
   #spread: Spread | null = null;
   #bound: BoundNetwork | null = null;
@@ -46,6 +49,10 @@ export class Network {
     this.#context = context;
     this.#program = program;
     this.#plan = plan;
+    const hasHalves = context.device.features.has("shader-f16");
+    this.#operators = hasHalves
+      ? plan.operators
+      : plan.operators.map((op) => (op.narrow?.bits === 16 ? { ...op, narrow: null } : op));
     this.#weights = weights;
     const { maxStorageBufferBindingSize } = context.device.limits;
     const rowBytes = 4 * Math.max(plan.arenaWords, plan.endWords);
@@ -83,9 +90,10 @@ export class Network {
     return this.#plan.operators.some(({ tile }) => tile !== null && tile.isHeavy);
   }
 
-  /** Whether some of its operators may be computed in whole numbers. */
-  get hasWholeProducts(): boolean {
-    return this.#plan.operators.some(({ whole }) => whole !== null);
+  /** Bits of the coarsest numbers that its narrow products would round rows to; null where it has none. */
+  get narrowBits(): NarrowBits | null {
+    const bits = this.#operators.flatMap(({ narrow }) => narrow?.bits ?? []);
+    return bits.includes(8) ? 8 : (bits[0] ?? null);
   }
 
   /** Current layout, which a later load may be given. */
@@ -127,13 +135,13 @@ export class Network {
 
   /** Compiles the programs of a layout. Fails with `kernel-invalid` likewise. */
   async compile(layout: NetworkLayout): Promise<void> {
-    await programsFor(this.#program, scheduleOperators(this.#plan.operators, layout), layout);
+    await programsFor(this.#program, scheduleOperators(this.#operators, layout), layout);
   }
 
   /** Switches to another layout. Fails with `kernel-invalid` where the device does not support it. */
   async spread(layout: NetworkLayout): Promise<void> {
     const { device, pool } = this.#context;
-    const dispatches = scheduleOperators(this.#plan.operators, layout);
+    const dispatches = scheduleOperators(this.#operators, layout);
     const programs = await programsFor(this.#program, dispatches, layout);
     const { bytes, offsets } = writeTables(dispatches);
     const table = pool.acquire(bytes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);

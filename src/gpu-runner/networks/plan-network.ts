@@ -8,7 +8,9 @@ import { type Attention, findAttentions } from "./find-attention.ts";
 import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
-import { lineOf, type Tile, tileOf, wholeTileOf } from "./tile-operators.ts";
+import { lineOf, type Tile, tileOf, narrowTileOf } from "./tile-operators.ts";
+import type { NarrowBits } from "../../../kernels/network/tiled-operators.ts";
+import { narrowBitsOf } from "./lowering/weight-pool.ts";
 import { findWholeProducts } from "../devices/ort/whole-products.ts";
 
 /** Regions begin at a multiple of a vector of four words. */
@@ -90,12 +92,19 @@ export interface ReadyOp {
   readonly isSerial: boolean;
   /** How the catalogue can compute it; null where its form is another one. */
   readonly tile: Tile | null;
-  /** How slices compute it in whole numbers, and whether it is the first that reads its rounded rows; else null. */
-  readonly whole: { readonly tile: Tile; readonly isFirst: boolean } | null;
+  /** How slices compute it in the arithmetic of its weights; null where they cannot. */
+  readonly narrow: NarrowProduct | null;
   /** Elements of each of its lines, where lanes of a workgroup may share one; else 0. */
   readonly line: number;
   /** Of the last operator of an attention: how one step computes it. */
   readonly attention: AttentionStep | null;
+}
+
+/** A product of rounded rows: their bits, and whether it is the first that reads them. */
+export interface NarrowProduct {
+  readonly tile: Tile;
+  readonly bits: NarrowBits;
+  readonly isFirst: boolean;
 }
 
 /** Attention in one step. */
@@ -189,10 +198,23 @@ function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "ar
     const channels = ofScores.has(index) ? { channels: 1 } : {};
     const items = numbers["items"]!;
     const tile = tileOf(all, work);
-    const wholeTile = wholeTileOf(all, work);
-    const whole = wholeTile && { tile: wholeTile, isFirst: !rounded.has(spots.turned!.region) };
-    if (whole !== null) rounded.add(spots.turned!.region);
-    return { numbers: { ...all, ...channels }, items, work, isSerial, tile, whole, line: lineOf(all), attention: null };
+    const narrowTile = narrowTileOf(all, work);
+    const narrow = narrowTile && {
+      tile: narrowTile,
+      bits: narrowBitsOf(narrowTile.weights),
+      isFirst: !rounded.has(spots.turned!.region),
+    };
+    if (narrow !== null) rounded.add(spots.turned!.region);
+    return {
+      numbers: { ...all, ...channels },
+      items,
+      work,
+      isSerial,
+      tile,
+      narrow,
+      line: lineOf(all),
+      attention: null,
+    };
   });
   for (const { members, tiles, products } of attentions) {
     const last = members.at(-1)!;

@@ -1,11 +1,11 @@
-import { chooseTile, chooseWholeTile, type TileChoice } from "../../../kernels/network/tiled-operators.ts";
+import { chooseNarrowTile, chooseTile, type TileChoice } from "../../../kernels/network/tiled-operators.ts";
 import type { NetworkLayout } from "../../protocol/models/network-layout.ts";
 import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { MAX_RUN } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Tile } from "./tile-operators.ts";
 
-/** Programs of a dispatch beside tiles: the one program, long lines, attention in one step, and rounding for whole numbers. */
+/** Programs of a dispatch beside tiles: the one program, long lines, attention in one step, and rounding for narrow products. */
 export type Entry = "run_network" | "run_lines" | "attend" | "round_rows";
 
 /** Operators that run in sequence in one dispatch, or as one step, and its workgroups along x and z per row. */
@@ -52,12 +52,12 @@ export function scheduleOperators(operators: readonly ReadyOp[], layout: Network
   const attentions = layout.hasAttention ? operators.flatMap(({ attention }) => attention ?? []) : [];
   const parts = new Set(attentions.flatMap((attention) => attention.parts.slice(0, -1)));
   for (const op of operators) {
-    const { tile, attention, whole } = op;
+    const { tile, attention, narrow } = op;
     if (parts.has(op)) continue;
-    if (layout.hasWholeProducts && whole !== null) {
-      const groups = [Math.min(MAX_GROUPS, whole.tile.rows), 1] as const;
-      if (whole.isFirst) addAlone({ operators: [op], entry: "round_rows", lanes, groups });
-      const placed = { ...whole.tile, ...chooseWholeTile(whole.tile) };
+    if (layout.hasNarrowProducts && narrow !== null) {
+      const groups = [Math.min(MAX_GROUPS, narrow.tile.rows), 1] as const;
+      if (narrow.isFirst) addAlone({ operators: [op], entry: "round_rows", lanes, groups });
+      const placed = { ...narrow.tile, ...chooseNarrowTile(narrow.tile, narrow.bits) };
       addAlone({ operators: [op], entry: "run_network", lanes, groups: [1, 1], tile: placed });
       continue;
     }
@@ -81,7 +81,7 @@ export function scheduleOperators(operators: readonly ReadyOp[], layout: Network
     // Only tiles in registers read vectors of channels.
     if (tile.turn !== undefined && choice.structure === "in-registers") {
       const items = tile.turn["items"]!;
-      add({ ...op, numbers: tile.turn, items, work: items, tile: null, whole: null });
+      add({ ...op, numbers: tile.turn, items, work: items, tile: null, narrow: null });
     }
     const placed = { ...tile, ...choice };
     addAlone({ operators: [op], entry: "run_network", lanes, groups: [1, 1], tile: placed });

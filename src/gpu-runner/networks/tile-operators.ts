@@ -1,4 +1,4 @@
-import type { TiledKind } from "../../../kernels/network/tiled-operators.ts";
+import type { NarrowBits, TiledKind } from "../../../kernels/network/tiled-operators.ts";
 import { MAX_GROUPS } from "../../../kernels/webgpu-limits.ts";
 import { KIND, type OpNumbers, writeWalk } from "./lowering/network-op.ts";
 
@@ -73,16 +73,16 @@ function denseTile(numbers: OpNumbers, work: number): Tile {
 }
 
 /**
- * Tile of a dense operator in whole numbers, where its rows have a place to be rounded to; else null. They are rounded from
- * any place and to whole vectors.
+ * Tile of a dense operator in the arithmetic of its weights, where its rows have a place to be rounded to; else null. They are
+ * rounded from any place and to whole vectors.
  */
-export function wholeTileOf(numbers: OpNumbers, work: number): Tile | null {
+export function narrowTileOf(numbers: OpNumbers, work: number): Tile | null {
   return numbers["kind"] === KIND.dense && numbers["d0"] !== undefined ? denseTile(numbers, work) : null;
 }
 
-/** Words of the rows of an activation that are rounded to 8 bits: four numbers to a word, sixteen to a vector, and a step. */
-export function roundedWords(rows: number, channels: number): number {
-  return rows * 4 * (Math.ceil(channels / 16) + 1);
+/** Words of the rows of an activation that are rounded to so many bits: vectors of 128 bits, one of which has the step. */
+export function roundedWords(rows: number, channels: number, bits: NarrowBits): number {
+  return rows * 4 * (Math.ceil((channels * bits) / 128) + 1);
 }
 
 /** Tile of an operator whose places in the arena are known; null where the programs cannot read it. */

@@ -24,8 +24,8 @@ export const NetworkLayout = z
       .nullable()
       .meta({ description: "Lanes of a workgroup that shares a long line; null: each line is one lane's" }),
     hasAttention: z.boolean().meta({ description: "Whether attention is one step" }),
-    hasWholeProducts: z.boolean().default(false).meta({
-      description: "Whether products by weights of 8 or 4 bits round their activations to 8 bits",
+    hasNarrowProducts: z.boolean().default(false).meta({
+      description: "Whether products by weights of 16, 8 or 4 bits round their activations to 16 or 8 bits",
     }),
   })
   .meta({ id: "NetworkLayout" });
@@ -37,7 +37,7 @@ export const PLAIN = {
   groupsAtMost: 32,
   lineLanes: null,
   hasAttention: false,
-  hasWholeProducts: false,
+  hasNarrowProducts: false,
 } as const satisfies Partial<NetworkLayout>;
 
 /** Layouts of one network, by the sizes that they were measured at. */

@@ -88,7 +88,7 @@ function describeLayout({
   groupsAtMost,
   lineLanes,
   hasAttention,
-  hasWholeProducts,
+  hasNarrowProducts,
 }: NetworkTuning["sizes"][number]["after"]["layout"]): string {
   return [
     `${lanes} lanes`,
@@ -96,7 +96,7 @@ function describeLayout({
     ...(groupsAtMost === PLAIN.groupsAtMost ? [] : [`up to ${groupsAtMost} workgroups`]),
     ...(lineLanes === null ? [] : [`lines by ${lineLanes} lanes`]),
     ...(hasAttention ? ["attention in one step"] : []),
-    ...(hasWholeProducts ? ["products in whole numbers"] : []),
+    ...(hasNarrowProducts ? ["products in the arithmetic of their weights"] : []),
     tiling === null ? "no tiles" : `tiles ${tiling}`,
   ].join(", ");
 }

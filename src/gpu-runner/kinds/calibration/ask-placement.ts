@@ -4,7 +4,7 @@ import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { readModel } from "../../../onnx/read-model.ts";
 import { type ModelContent, readModelPaths } from "../../devices/ort/model-paths.ts";
 import { roundsActivations, roundsByItself } from "../../devices/ort/whole-products.ts";
-import { AGREEMENT, ROUNDED_AGREEMENT } from "../../networks/compare-outputs.ts";
+import { AGREEMENT, agreementAt } from "../../networks/compare-outputs.ts";
 import type { DeviceHost } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { askDevice } from "./calibrate-placement.ts";
@@ -79,9 +79,11 @@ export async function findAgreement(
 /** The same for a file. Throws where it cannot be read. */
 export async function agreementOf(content: ModelContent): Promise<number> {
   // Models that are opened by their paths are computed as they are.
-  const rounds =
-    content instanceof Uint8Array
-      ? roundsActivations(readModel(content))
-      : roundsByItself(await readModelPaths(content));
-  return rounds ? ROUNDED_AGREEMENT : AGREEMENT;
+  if (!(content instanceof Uint8Array)) {
+    return agreementAt(roundsByItself(await readModelPaths(content)) ? 8 : null);
+  }
+  const model = readModel(content);
+  if (roundsActivations(model)) return agreementAt(8);
+  // Products by such weights may be computed in float16 where a device has it.
+  return agreementAt([...model.weights.values()].some(({ dtype }) => dtype === "float16") ? 16 : null);
 }

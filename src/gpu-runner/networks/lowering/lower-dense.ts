@@ -4,7 +4,7 @@ import { emitGemm, emitMatMul } from "./lower-product.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 import { isHeavy, roundedWords } from "../tile-operators.ts";
-import { WEIGHT_TYPES } from "./weight-pool.ts";
+import { narrowBitsOf, WEIGHT_TYPES } from "./weight-pool.ts";
 
 /** Numbers that a product in whole numbers multiplies by one scale: those of a vector. */
 const WHOLE_STEP = 16;
@@ -66,13 +66,21 @@ function emitDense(lowering: Lowering, node: OnnxNode, dense: Dense): void {
   if (input.rowAxis === input.shape.length - 1) throw unsupported(node, "it mixes rows");
   const output = lowering.reserve(node);
   emitDenseInto(lowering, input, output, dense, (op) => {
-    const { rows, weightType, scaleBlock } = op.numbers as Record<string, number>;
-    const hasLevels = weightType === WEIGHT_TYPES[8] || weightType === WEIGHT_TYPES[4];
-    const hasBlocks = scaleBlock === dense.inputs || scaleBlock! % WHOLE_STEP === 0;
-    const isWhole = hasLevels && hasBlocks && isHeavy(op.work, rows!) && lowering.isWhole(node);
-    const words = roundedWords(rows!, dense.inputs);
-    lowering.emit(node, isWhole ? { ...op, turned: lowering.roundedOf(node.inputs[0]!, words) } : op, output);
+    const { rows = 1, weightType = 0, scaleBlock = 0 } = op.numbers;
+    const bits = narrowBitsOf(weightType);
+    const hasBlocks = scaleBlock === dense.inputs || scaleBlock % WHOLE_STEP === 0;
+    const fits = bits === 16 ? fitsHalves(dense.weights) : hasBlocks && lowering.isWhole(node);
+    const isNarrow = weightType !== WEIGHT_TYPES[32] && fits && isHeavy(op.work, rows);
+    const rounded = () => lowering.roundedOf(node.inputs[0]!, bits, roundedWords(rows, dense.inputs, bits));
+    lowering.emit(node, isNarrow ? { ...op, turned: rounded() } : op, output);
   });
+}
+
+/** Eight products of these and of numbers below 2 stay below the largest float of 16 bits. */
+const LARGEST_IN_HALVES = 65_504 / 16;
+
+function fitsHalves({ floats }: Constant): boolean {
+  return floats.every((value) => Math.abs(value) <= LARGEST_IN_HALVES);
 }
 
 /** Dense operator whose output no node names. */

@@ -10,6 +10,7 @@ import {
   type Region,
   unsupported,
 } from "./network-value.ts";
+import type { NarrowBits } from "../../../../kernels/network/tiled-operators.ts";
 import { type Kind, type OpNumbers, writeWalk, SECOND } from "./network-op.ts";
 import { WeightPool } from "./weight-pool.ts";
 
@@ -32,7 +33,7 @@ export interface PlannedOp {
   readonly products?: Spot;
   /**
    * Temporary location of the input in another form: of heavy convolutions the picture with its channels together, of
-   * products in whole numbers the rounded rows, which products of one value share.
+   * narrow products the rounded rows, which products of one value share.
    */
   readonly turned?: Spot;
   /** Number of multiplications or similar, which decides how operators are spread over workgroups. */
@@ -63,7 +64,7 @@ export class Lowering {
   readonly #types: ReadonlyMap<string, OnnxDtype>;
   /** Constants that were copied into the arena, so that they can be operands of any kernel. */
   readonly #copies = new Map<Constant, Activation>();
-  /** Places of values that are rounded for products in whole numbers. */
+  /** Places of values that are rounded for narrow products, by names and bits. */
   readonly #rounded = new Map<string, Spot>();
   readonly #whole: ReadonlySet<OnnxNode>;
   readonly #inputs: ReadonlySet<string>;
@@ -98,10 +99,11 @@ export class Lowering {
     return this.#whole.has(node);
   }
 
-  /** Place of so many words for a value that products in whole numbers read. */
-  roundedOf(name: string, words: number): Spot {
-    const spot = this.#rounded.get(name) ?? { region: { words }, offset: 0 };
-    this.#rounded.set(name, spot);
+  /** Place of rows that are rounded to so many bits, which products of one value share. */
+  roundedOf(name: string, bits: NarrowBits, words: number): Spot {
+    const key = `${bits} ${name}`;
+    const spot = this.#rounded.get(key) ?? { region: { words }, offset: 0 };
+    this.#rounded.set(key, spot);
     return spot;
   }
 

@@ -1,3 +1,4 @@
+import type { NarrowBits } from "../../../../kernels/network/tiled-operators.ts";
 import type { Constant } from "./network-value.ts";
 
 /** Constant viewed as outputs × inputs: index of each weight in the constant, -1 for padding. */
@@ -18,6 +19,11 @@ export type PlacedWeights = Readonly<Record<"weights" | "weightType" | "scales" 
 
 /** `weightType` of an operator, by bits. */
 export const WEIGHT_TYPES = { 32: 0, 16: 1, 8: 2, 4: 3 } as const;
+/** Bits of the rows that products by such weights read in the weights' own arithmetic. */
+export function narrowBitsOf(weightType: number): NarrowBits {
+  return weightType === WEIGHT_TYPES[16] ? 16 : 8;
+}
+
 /** Sizes of blocks of inputs that may share a scale. */
 const BLOCKS = [16, 32, 64, 128, 256];
 

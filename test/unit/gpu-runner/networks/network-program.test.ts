@@ -10,7 +10,7 @@ const op = (numbers: ReadyOp["numbers"]): ReadyOp => ({
   work: 1,
   isSerial: false,
   tile: null,
-  whole: null,
+  narrow: null,
   line: 0,
   attention: null,
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { planNetwork } from "../../../src/gpu-runner/networks/plan-network.ts";
 import { scheduleOperators } from "../../../src/gpu-runner/networks/schedule-operators.ts";
 import type { OnnxModel, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
-import { floatTensor } from "../../../src/onnx/tensor-values.ts";
+import { floatsOf, floatTensor } from "../../../src/onnx/tensor-values.ts";
 import { PLAIN } from "../../../src/protocol/models/network-layout.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 import { countElements, type Tensor, typedView } from "../../../src/protocol/wire/tensor.ts";
@@ -10,7 +10,7 @@ import { openAdapters } from "../open-adapters.ts";
 import { expectModel, network, node, weights } from "./agreement.ts";
 
 const TIMEOUT_MS = 300_000;
-const WHOLE = { ...PLAIN, lanes: 4, spreadFrom: 30_000, hasWholeProducts: true };
+const NARROW = { ...PLAIN, lanes: 4, spreadFrom: 30_000, hasNarrowProducts: true };
 
 /** Multiples of 1/127, one of which is 1 in each sixteen: rounding rows or blocks to 8 bits changes none of them. */
 const EXACT = [1, ...Array.from({ length: 12 }, (_, at) => ((at * 41 + 17) % 255) / 127 - 1)].map(
@@ -26,14 +26,25 @@ function levels(name: string, dims: readonly number[], dtype: "int8" | "int4"): 
   return { name, dtype, dims, bytes };
 }
 
+/** Eighths: products by sixteenths are exact in 16 bits, and so are sums of eight of them. */
+const EIGHTHS = Array.from({ length: 13 }, (_, at) => ((at * 5 + 3) % 17) / 8 - 1);
+
+/** Sixteenths between -1 and 1, or ones around a number. */
+function halves(name: string, dims: readonly number[], seed: number, around = 0): OnnxTensor {
+  const floats = floatsOf(weights(name, dims, seed));
+  const bytes = new Uint8Array(Float16Array.from(floats, (value) => Math.round(16 * value) / 16 + around).buffer);
+  return { name, dtype: "float16", dims, bytes };
+}
+
 /** Programs of the dispatches that round rows or compute products by slices. */
 const stepsOf = (model: OnnxModel) =>
-  scheduleOperators(planNetwork(model).operators, WHOLE).flatMap(({ entry, tile }) => {
+  scheduleOperators(planNetwork(model).operators, NARROW).flatMap(({ entry, tile }) => {
     if (entry === "round_rows") return ["round"];
-    return tile?.variant.file === "whole-matrices.wgsl" ? [`whole ${tile.isAligned}`] : [];
+    return tile?.variant.file === "narrow-matrices.wgsl" ? [`narrow ${tile.isAligned}`] : [];
   });
 
 const TOKENS = 33;
+const FLOAT32 = 1;
 
 /** Two products of one value, and what may follow them. */
 function layer(inputs: number, filters: number, dtype: "int8" | "int4", block = 0): OnnxModel {
@@ -83,8 +94,8 @@ describe("products in whole numbers give the answers of the CPU provider", { tim
     const { inputs, filters, dtype, block } = given;
     const model = layer(inputs, filters, dtype, block);
     const isAligned = filters % 4 === 0;
-    expect(stepsOf(model)).toEqual(["round", `whole ${isAligned}`, `whole ${isAligned}`]);
-    await expectModel(model, { rows: [1, 3], layout: WHOLE, given: EXACT, tolerance: 1e-3 });
+    expect(stepsOf(model)).toEqual(["round", `narrow ${isAligned}`, `narrow ${isAligned}`]);
+    await expectModel(model, { rows: [1, 3], layout: NARROW, given: EXACT, tolerance: 1e-3 });
   });
 
   it("with NaN in the rows alone that have a number that is none", async () => {
@@ -96,7 +107,7 @@ describe("products in whole numbers give the answers of the CPU provider", { tim
     for (const adapter of await openAdapters()) {
       await adapter.loadModel({
         modelKey: "net",
-        layouts: { "any rows": WHOLE },
+        layouts: { "any rows": NARROW },
         onChosen: () => expect.fail("the layout was refused"),
         read: async () => writeModel(product),
       });
@@ -113,6 +124,51 @@ describe("products in whole numbers give the answers of the CPU provider", { tim
       expect(rows.flatMap((row, at) => (row.every(Number.isNaN) ? [at] : []))).toEqual([1, 5]);
       expect(rows.flatMap((row, at) => (row.every(Number.isFinite) ? [at] : []))).toHaveLength(TOKENS - 2);
     }
+  });
+});
+
+/** Two products by float16 weights, one of which an activation follows. */
+function layerInHalves(inputs: number, filters: number, around = 0): OnnxModel {
+  const widen = (name: string) => node("Cast", [`${name}16`], [name], { to: FLOAT32 });
+  return network(
+    [
+      widen("w"),
+      widen("v"),
+      node("MatMul", ["x", "w"], ["m"]),
+      node("Relu", ["m"], ["r"]),
+      node("MatMul", ["x", "v"], ["n"]),
+      node("Add", ["n", "r"], ["y"]),
+    ],
+    {
+      x: [TOKENS, inputs],
+      y: [TOKENS, filters],
+      tensors: [halves("w16", [inputs, filters], 1, around), halves("v16", [inputs, filters], 2)],
+    },
+  );
+}
+
+describe("products in float16 give the answers of the CPU provider", { timeout: TIMEOUT_MS }, () => {
+  it.each([
+    { inputs: 256, filters: 256 },
+    { inputs: 250, filters: 258 },
+  ])("for $inputs inputs and $filters outputs", async ({ inputs, filters }) => {
+    const model = layerInHalves(inputs, filters);
+    const isAligned = filters % 4 === 0;
+    expect(stepsOf(model)).toEqual(["round", `narrow ${isAligned}`, `narrow ${isAligned}`]);
+    await expectModel(model, { rows: [1, 3], layout: NARROW, given: EIGHTHS, tolerance: 1e-5 });
+  });
+
+  it("whatever the size of the activations", async () => {
+    const model = layerInHalves(256, 256);
+    for (const scale of [2 ** -60, 2 ** 60]) {
+      const given = EIGHTHS.map((value) => scale * value);
+      await expectModel(model, { rows: [1], layout: NARROW, given, tolerance: 1e-5 });
+    }
+  });
+
+  it("but not by weights whose products it cannot hold", () => {
+    expect(stepsOf(layerInHalves(256, 256, 4090))).toEqual(["round", "narrow true", "narrow true"]);
+    expect(stepsOf(layerInHalves(256, 256, 4096))).toEqual(["round", "narrow true"]);
   });
 });
 

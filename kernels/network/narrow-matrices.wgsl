@@ -1,9 +1,13 @@
-// Where ../tiled-product/in-slices.wgsl finds a dense operator in whole numbers: rows that round-rows.wgsl rounded, and weights
-// of 8 or 4 bits. Each row has its words, sixteen numbers to a vector, and then a vector with its step.
+// Where ../tiled-product/in-slices.wgsl finds a dense operator in the arithmetic of its weights: rows that round-rows.wgsl
+// rounded, and weights of 16, 8 or 4 bits. Each row has its words, eight floats of 16 bits or sixteen whole numbers of 8 bits
+// to a vector, and then a vector with its step.
 
 struct Source { a: i32, column: i32 }
 
-fn countDepth() -> u32 { return u32(ops[0].channels + 15) / 16u; }
+fn countDepth() -> u32 {
+  let each = select(16, 8, tiled_weights == FLOAT16);
+  return u32((ops[0].channels + each - 1) / each);
+}
 
 fn find_rounded(op: Op, product: i32, row: i32) -> i32 {
   return (product * op.arena + op.d0) / 4 + row * (i32(countDepth()) + 1);
@@ -35,8 +39,23 @@ fn whole_four(op: Op, channel: i32, column: i32) -> u32 {
   return (((apart ^ 0x08080808u) | 0x80808080u) - 0x08080808u) ^ 0x80808080u;
 }
 
-// Four channels of four filters: a word for each filter. The file has a word for each channel.
+// Weights of four filters for one channel, in floats of 16 bits.
+fn four_halves_of(op: Op, channel: i32, column: i32) -> vec2<u32> {
+  if (channel >= op.channels) { return vec2<u32>(); }
+  let at = op.weights + 2 * (channel * ((op.filters + 3) / 4) + column);
+  return vec2<u32>(words[at], words[at + 1]);
+}
+
+// Four filters for two channels in floats of 16 bits, as they lie in the file; or for four channels in whole numbers: a word
+// for each filter, where the file has one for each channel.
 fn readB(source: Source, k: u32) -> vec4<u32> {
+  if (tiled_weights == FLOAT16) {
+    let first = 2 * i32(k);
+    return vec4<u32>(
+      four_halves_of(ops[0], first, source.column),
+      four_halves_of(ops[0], first + 1, source.column),
+    );
+  }
   let op = ops[0];
   let channel = 4 * i32(k);
   let w0 = whole_four(op, channel, source.column);
