@@ -11,6 +11,7 @@ const METRICS = { time: { unit: "ms", better: "lower" }, startup: { unit: "ms", 
 const CASES: readonly { readonly name: string; readonly input: BlockCase }[] = [
   { name: "transformer block, 128 × 256, 8 heads", input: { block: "transformer" } },
   { name: "ResNet-18, 224²", input: { block: "resnet18" } },
+  { name: "MobileNetV2, 224²", input: { block: "mobilenet" } },
   { name: "MiniLM-L6, 128 tokens", input: { block: "encoder" } },
 ];
 

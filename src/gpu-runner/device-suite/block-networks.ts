@@ -12,7 +12,7 @@ export interface BlockNetwork {
 
 /** Which network. */
 export interface BlockCase {
-  readonly block: "transformer" | "resnet18" | "encoder";
+  readonly block: "transformer" | "resnet18" | "mobilenet" | "encoder";
 }
 
 type Attributes = Readonly<Record<string, number | readonly number[]>>;
@@ -192,7 +192,57 @@ function createResnet18(seed: number): BlockNetwork {
   return { file: graph.write(inputs, "y", [1000]), inputs };
 }
 
-const CREATE = { transformer: createTransformer, resnet18: createResnet18, encoder: createEncoder } as const;
+/** Stages of MobileNetV2: expansion, filters, blocks and the stride of the first (Sandler et al. 2018, table 2). */
+const MOBILE_STAGES = [
+  [1, 16, 1, 1],
+  [6, 24, 2, 2],
+  [6, 32, 3, 2],
+  [6, 64, 4, 2],
+  [6, 96, 3, 1],
+  [6, 160, 3, 2],
+  [6, 320, 1, 1],
+] as const;
+
+/** MobileNetV2 for pictures of 224 × 224: most of its layers filter each channel by itself. */
+function createMobilenet(seed: number): BlockNetwork {
+  const graph = new Graph(seed);
+  const inputs = [floats("x", [1, 3, 224, 224], seed)];
+  const [none, most] = [graph.constant([], 0), graph.constant([], 6)];
+  const cut = (value: string) => graph.add("Clip", [value, none, most]);
+  const mix = (value: string, from: number, to: number) =>
+    graph.add("Conv", [value, graph.draw([to, from, 1, 1], from), graph.draw([to], 12)], { kernel_shape: [1, 1] });
+  const window = (stride: number) => ({ kernel_shape: [3, 3], strides: [stride, stride], pads: [1, 1, 1, 1] });
+  const filterEach = (value: string, channels: number, stride: number) => {
+    const weights = graph.draw([channels, 1, 3, 3], 9);
+    return graph.add("Conv", [value, weights, graph.draw([channels], 12)], { ...window(stride), group: channels });
+  };
+  let value = cut(graph.add("Conv", ["x", graph.draw([32, 3, 3, 3], 27), graph.draw([32], 12)], window(2)));
+  let channels = 32;
+  for (const [expansion, filters, blocks, stride] of MOBILE_STAGES) {
+    for (let block = 0; block < blocks; block++) {
+      const wide = expansion * channels;
+      const expanded = expansion === 1 ? value : cut(mix(value, channels, wide));
+      const filtered = cut(filterEach(expanded, wide, block === 0 ? stride : 1));
+      const reduced = mix(filtered, wide, filters);
+      value = block === 0 ? reduced : graph.add("Add", [reduced, value]);
+      channels = filters;
+    }
+  }
+  const pooled = graph.add("GlobalAveragePool", [cut(mix(value, channels, 1280))]);
+  graph.add("Gemm", [
+    graph.add("Flatten", [pooled], { axis: 1 }),
+    graph.draw([1280, 1000], 1280),
+    graph.draw([1000], 12),
+  ]);
+  return { file: graph.write(inputs, "y", [1000]), inputs };
+}
+
+const CREATE = {
+  transformer: createTransformer,
+  resnet18: createResnet18,
+  mobilenet: createMobilenet,
+  encoder: createEncoder,
+} as const;
 /** Of weights and inputs. */
 const SEED = 1;
 

@@ -23,7 +23,7 @@ interface Network {
   readonly open: () => Promise<{ readonly file: Uint8Array<ArrayBuffer>; readonly inputs: readonly Tensor[] }>;
 }
 
-const BLOCKS: readonly BlockCase["block"][] = ["transformer", "resnet18", "encoder"];
+const BLOCKS: readonly BlockCase["block"][] = ["transformer", "resnet18", "mobilenet", "encoder"];
 
 const NETWORKS: readonly Network[] = [
   ...ZOO.map(({ name }) => ({
