@@ -1,4 +1,5 @@
 import { KERNELS } from "../../kernels/registry.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
@@ -193,6 +194,53 @@ test(
   async () => {
     const measured = await Promise.all([host.benchmark(small), host.benchmark({ ...small, seed: 2 })]);
     expect(measured.map(({ correctness }) => correctness.correct)).toEqual([true, true]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a process without work ends, and the next call starts another one",
+  async () => {
+    const logger = pino({ level: "silent" });
+    const shared = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger, driver: "software" } as const;
+    const idle = await DeviceHost.start({ ...shared, restAfterMs: 500 });
+    const rested = () => expect.poll(() => idle.pid, { timeout: TIMEOUT_MS }).toBeNull();
+    try {
+      const first = pidOf(idle);
+      await rested();
+      expect([idle.isDown, await idle.readPool(AbortSignal.timeout(TIMEOUT_MS))]).toEqual([false, null]);
+      const { correctness } = await idle.benchmark(small);
+      expect(correctness.correct).toBe(true);
+      expect(pidOf(idle)).not.toBe(first);
+      expect(idle.restarts).toBe(0);
+      await rested();
+      // Two calls at once share the new process.
+      const pools = await Promise.all([idle.benchmark(small), idle.benchmark(small)]);
+      expect(pools).toHaveLength(2);
+      await rested();
+    } finally {
+      await idle.stop();
+    }
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a process that holds a model stays",
+  async () => {
+    const logger = pino({ level: "silent" });
+    const shared = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger, driver: "software" } as const;
+    const holding = await DeviceHost.start({ ...shared, models: "on", restAfterMs: 300 });
+    try {
+      await holding.loadModel({ modelKey: "cartpole", path: "models/cartpole/cartpole.onnx" });
+      const pid = pidOf(holding);
+      await delay(1_500);
+      expect(holding.pid).toBe(pid);
+      await holding.unloadModel("cartpole");
+      await expect.poll(() => holding.pid, { timeout: TIMEOUT_MS }).toBeNull();
+    } finally {
+      await holding.stop();
+    }
   },
   TIMEOUT_MS,
 );

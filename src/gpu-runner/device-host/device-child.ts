@@ -14,6 +14,11 @@ import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRol
  * Source: mallopt(3), M_PERTURB.
  */
 const PERTURB_BYTE = "85";
+/**
+ * Bytes from which glibc returns memory when it is freed. Its own limits rise with the largest buffer that was freed, and
+ * a process then keeps hundreds of megabytes of compiled programs and read files. Source: mallopt(3).
+ */
+const RETURNED_BYTES = String(128 * 1024);
 
 /** Variables of the edge's operator for the runner alone: tokens, headers of a collector. */
 const OWN = /^(MILLRACE|OTEL)_/;
@@ -23,7 +28,13 @@ const OWN = /^(MILLRACE|OTEL)_/;
  */
 export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const inherited = Object.entries(own).filter(([name]) => !OWN.test(name));
-  return { ...Object.fromEntries(inherited), MALLOC_PERTURB_: PERTURB_BYTE, ...added };
+  return {
+    MALLOC_TRIM_THRESHOLD_: RETURNED_BYTES,
+    MALLOC_MMAP_THRESHOLD_: RETURNED_BYTES,
+    ...Object.fromEntries(inherited),
+    MALLOC_PERTURB_: PERTURB_BYTE,
+    ...added,
+  };
 }
 
 const ENTRY = new URL("../device-program/device-process.ts", import.meta.url);

@@ -45,6 +45,8 @@ export interface DeviceHostOptions {
   readonly environment?: Environment;
   /** Description of a device that cannot describe itself. */
   readonly known?: DeviceDescription;
+  /** Time without work after which the process of a GPU that holds nothing ends, until it is needed. */
+  readonly restAfterMs?: number;
   /** Program of the process, where it is not the usual one. */
   readonly entry?: URL;
 }
@@ -122,7 +124,7 @@ export class DeviceHost {
     return new DeviceHost(options, environment, await DeviceLives.open({ ...options, environment }, models), models);
   }
 
-  /** Process id of the current life; null while there is none. */
+  /** Process id of the current life; null while there is none, or it rests. */
   get pid(): number | null {
     return this.#lives.pid;
   }
@@ -318,8 +320,12 @@ export class DeviceHost {
     return outcome;
   }
 
-  /** Counters of the device's buffer pool; an aborted signal fails with `cancelled` and ends nothing. */
-  readPool(signal: AbortSignal): Promise<PoolState["counters"]> {
+  /**
+   * Counters of the device's buffer pool; null where it has none, or its process rests. An aborted signal fails with
+   * `cancelled` and ends nothing.
+   */
+  async readPool(signal: AbortSignal): Promise<PoolState["counters"]> {
+    if (this.#lives.isResting) return null;
     return this.#lives.call("readPool", null, { ...DESCRIBE, signal });
   }
 
@@ -337,7 +343,7 @@ export class DeviceHost {
   /** Remaining bytes of the device's memory once its process has released idle buffers; undefined without a limit. */
   async #leftBytes(signal: AbortSignal): Promise<number | undefined> {
     const { role, memoryBytes } = this.#options;
-    if (role !== "gpu" || memoryBytes === undefined || this.isDown) return memoryBytes;
+    if (role !== "gpu" || memoryBytes === undefined || this.isDown || this.#lives.isResting) return memoryBytes;
     // A process that dies of this request holds nothing any more.
     const usedBytes = await this.#lives.call("freeIdle", null, { ...DESCRIBE, signal }).catch(() => 0);
     return memoryBytes - usedBytes;

@@ -12,11 +12,13 @@ const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
 export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {
   /** Facts about a device that cannot describe itself. */
   readonly known?: DeviceDescription;
+  /** Time without a call after which a process that holds nothing ends, until the next call; absent: it stays. */
+  readonly restAfterMs?: number;
 }
 
 /**
  * A device's process, kept alive. When it dies, pending calls fail with `device-lost`, a new process starts and loads
- * the models again. Calls that arrive meanwhile wait for it.
+ * the models again. Calls that arrive meanwhile wait for it. A process without work, models and buffers may rest.
  */
 export class DeviceLives {
   readonly description: DeviceDescription;
@@ -29,6 +31,9 @@ export class DeviceLives {
   #child: DeviceChild;
   /** Settles when the current life can accept calls. */
   #ready: Promise<DeviceChild>;
+  #calls = 0;
+  #rest: ReturnType<typeof setTimeout> | undefined;
+  #isResting = false;
 
   private constructor(
     options: LivesOptions,
@@ -58,6 +63,7 @@ export class DeviceLives {
     try {
       const description = await child.call("describe", { deviceKey, ...(known && { known }) }, DESCRIBE);
       lives = new DeviceLives(options, models, { child, description });
+      lives.#restSoon();
       return lives;
     } catch (error) {
       child.kill();
@@ -74,6 +80,11 @@ export class DeviceLives {
     return this.#lives.isDown;
   }
 
+  /** Whether the process has ended for lack of work; the next call starts a new one. */
+  get isResting(): boolean {
+    return this.#isResting;
+  }
+
   get restarts(): number {
     return this.#lives.restarts;
   }
@@ -88,17 +99,52 @@ export class DeviceLives {
     input: DeviceCalls[Name]["input"],
     options: CallOptions,
   ): Promise<DeviceCalls[Name]["output"]> {
-    const child = await untilAborted(this.#ready, options.signal);
+    this.#calls++;
+    clearTimeout(this.#rest);
     try {
-      return await child.call(name, input, options);
+      this.#wake();
+      const child = await untilAborted(this.#ready, options.signal);
+      try {
+        return await child.call(name, input, options);
+      } finally {
+        if (child.alive) this.#lives = machine.noteServed(this.#lives);
+      }
     } finally {
-      if (child.alive) this.#lives = machine.noteServed(this.#lives);
+      this.#calls--;
+      this.#restSoon();
     }
+  }
+
+  #restSoon(): void {
+    const { restAfterMs } = this.#options;
+    if (restAfterMs === undefined || this.#calls > 0 || this.#isResting || this.#stopping.signal.aborted) return;
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => void this.#tryRest(), restAfterMs).unref();
+  }
+
+  /** Ends the process unless it has work or holds models or buffers. */
+  async #tryRest(): Promise<void> {
+    const child = this.#child;
+    const isIdle = () => this.#calls === 0 && !this.#lives.isDown && child.alive && this.#models.isEmpty;
+    const pool = isIdle() ? await child.call("readPool", null, DESCRIBE).catch(() => null) : null;
+    if (pool?.liveBytes !== 0 || !isIdle()) return this.#restSoon();
+    this.#isResting = true;
+    this.#pipelines = [];
+    this.#options.logger.info({ deviceKey: this.#options.deviceKey }, "device process rests");
+    child.kill();
+  }
+
+  #wake(): void {
+    if (!this.#isResting || this.#stopping.signal.aborted) return;
+    this.#isResting = false;
+    this.#ready = this.#child.exited.then(() => this.#startLife()).catch(() => this.#revive());
+    this.#ready.catch(() => {});
   }
 
   /** Ends the process for good; pending calls fail with `device-lost`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    clearTimeout(this.#rest);
     this.#child.kill();
     await this.#child.exited;
   }
@@ -109,7 +155,7 @@ export class DeviceLives {
 
   /** Replaces `#ready` before any caller learns of the death, so that a second attempt waits for the next life. */
   #onEnd(dead: DeviceChild): void {
-    if (dead !== this.#child || this.#stopping.signal.aborted) return;
+    if (dead !== this.#child || this.#isResting || this.#stopping.signal.aborted) return;
     const { deviceKey, logger } = this.#options;
     const livedMs = performance.now() - dead.bornAt;
     logger.warn({ deviceKey, livedMs, restarts: this.restarts }, "device process died");

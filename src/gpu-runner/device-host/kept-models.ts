@@ -45,6 +45,10 @@ export class KeptModels {
     this.#logger = logger;
   }
 
+  get isEmpty(): boolean {
+    return this.#models.size === 0;
+  }
+
   keep(modelKey: string, model: Omit<LoadedModel, "fatalReloads">): void {
     this.#models.set(modelKey, { ...model, fatalReloads: 0 });
   }

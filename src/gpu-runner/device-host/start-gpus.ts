@@ -6,6 +6,9 @@ import { DeviceHost, type DeviceHostOptions } from "./device-host.ts";
 type Shared = Omit<DeviceHostOptions, "role" | "deviceKey" | "driver" | "adapter">;
 type Wanted = Pick<DeviceHostOptions, "driver" | "adapter">;
 
+/** An emulated GPU's process holds 300 to 600 MB of compiled programs and starts in a second. */
+const REST_AFTER_MS = 60_000;
+
 /**
  * Starts a process for every GPU, with the keys `gpu0`, `gpu1` and so on. With `auto` these are the adapters of the
  * machine's own drivers, the best one first, or the software GPU where there is none.
@@ -39,7 +42,8 @@ export async function startGpus(gpu: RunnerConfig["gpu"], shared: Shared): Promi
 
 async function startGpu(index: number, wanted: Wanted, shared: Shared): Promise<DeviceHost | null> {
   try {
-    return await DeviceHost.start({ role: "gpu", deviceKey: `gpu${index}`, ...wanted, ...shared });
+    const own = { role: "gpu", deviceKey: `gpu${index}`, restAfterMs: REST_AFTER_MS } as const;
+    return await DeviceHost.start({ ...own, ...wanted, ...shared });
   } catch (error) {
     shared.logger.warn({ error, ...wanted }, "a GPU could not be opened");
     return null;

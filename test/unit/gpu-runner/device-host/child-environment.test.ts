@@ -11,6 +11,8 @@ it("gives a device's process everything but the runner's secrets, and the additi
   };
   expect(childEnvironment(own, { PATH: "/usr/bin", VK_DRIVER_FILES: "x" })).toEqual({
     PATH: "/usr/bin",
+    MALLOC_TRIM_THRESHOLD_: "131072",
+    MALLOC_MMAP_THRESHOLD_: "131072",
     MALLOC_PERTURB_: "85",
     VK_DRIVER_FILES: "x",
   });
