@@ -50,6 +50,11 @@ const HOPELESS = 3;
 const LOAD_BUDGET_MS = 3_000;
 const SOFTWARE_LOAD_BUDGET_MS = 10_000;
 export const REQUEST_BUDGET_MS = 3_000;
+/**
+ * The first tiles of a long run may begin until so many times the budget: a run in the one program may have taken all of
+ * it, and every later one would again.
+ */
+const TILES_BUDGETS = 2;
 
 export function loadBudgetMs(device: GPUDevice): number {
   return isSoftware(device) ? SOFTWARE_LOAD_BUDGET_MS : LOAD_BUDGET_MS;
@@ -116,7 +121,10 @@ export async function chooseLayout(
     // A driver compiles them beside each other; a failure is that of the trial below.
     if (!isSoftware(device)) for (const layout of layouts) network.compile(layout).catch(() => {});
     for (const layout of layouts) {
-      if (performance.now() - startedAt > budgetMs) return { layout: best.layout, trials, complete: false };
+      const isFirst = isLong && list === listTiled && layout === layouts[0];
+      if (performance.now() - startedAt > (isFirst ? TILES_BUDGETS : 1) * budgetMs) {
+        return { layout: best.layout, trials, complete: false };
+      }
       onTrial(trials.length, total);
       try {
         await network.spread(layout);
