@@ -6,6 +6,7 @@ import {
   parseTraceparent,
   type TraceContext,
 } from "../../telemetry/trace-context.ts";
+import { LoopLag } from "../../protocol/inference/loop-lag.ts";
 import type { TelemetrySink } from "../../telemetry/event.ts";
 import { configOf } from "../config.ts";
 import { elapsedMs } from "../clock.ts";
@@ -13,12 +14,12 @@ import { openScope } from "./span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
 /**
- * Notes the arrival, continues the caller's trace, and emits one flat event after the reply: for each request, or only
+ * Notes the arrival, before which the request may have waited in its socket, continues the caller's trace, and emits one flat event after the reply: for each request, or only
  * for failures on our side.
  */
 export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    const arrivedAtMs = Date.now();
+    const arrivedAtMs = Date.now() - lag.beforeRequest(() => nextTurn(c));
     c.set("arrivedAtMs", arrivedAtMs);
     c.set("principalId", null);
     c.set("route", null);
@@ -41,6 +42,15 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
       traceId: trace.traceId,
     });
   };
+}
+
+const lag = new LoopLag(() => Date.now());
+
+/** The wait outlives the request, which may end first. */
+function nextTurn(c: Context<AppEnv>): Promise<void> {
+  const turn = scheduler.wait(0);
+  c.executionCtx.waitUntil(turn);
+  return turn;
 }
 
 /** Span of an answered request, in OpenTelemetry's names; ids in the path are not part of its name. */

@@ -13,17 +13,20 @@ import {
   refuseExtension,
 } from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
+import { refuseLate } from "../../../protocol/inference/refuse-late.ts";
 import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
 import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
 import { freshSnapshot, isServed, locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import { elapsedMs } from "../../clock.ts";
 import { answerNothing } from "../../http/answers.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
 import { bindOipRepository } from "./oip-repository.ts";
 import { describeStatistics } from "./oip-statistics.ts";
 import { isReadable } from "../../store/database.ts";
+import { countRefusal } from "../../inference/outcome-log.ts";
 import { answerInference } from "../../inference/answer-inference.ts";
 import { discardBody, parseJson, readBody } from "../../http/read-body.ts";
 
@@ -112,13 +115,15 @@ async function infer(call: Call, version: Version): Promise<Response> {
   const { c } = call;
   const { headers } = c.req.raw;
   const body = await readBody(c.req.raw, LIMITS.inferBodyBytes);
+  const reference = `${version.model}@${version.version}`;
+  await countRefusal(call, reference, refuseLate(body, elapsedMs(call.arrivedAtMs)));
   const request = readOipRequest(body, headers.get(OIP_HEADER_LENGTH), version.inputs, parseJson);
   checkOutputs(request, version.model, version.outputs);
   const { tensors, priority } = request;
   const budgetMs = request.budgetMs ?? LIMITS.oipBudgetMs;
   const input = {
     ...InferWishes.parse({ budgetMs, priority }),
-    model: `${version.model}@${version.version}`,
+    model: reference,
     tensors,
     pointerOf: pointInto(tensors),
   };

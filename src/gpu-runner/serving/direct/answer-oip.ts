@@ -10,6 +10,7 @@ import {
   type OipStats,
 } from "../../../protocol/inference/oip.ts";
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
+import { refuseLate } from "../../../protocol/inference/refuse-late.ts";
 import type { TicketGrant } from "../../../protocol/inference/ticket.ts";
 import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
 import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
@@ -99,6 +100,7 @@ export async function inferOip(
   const startMs = request.scope?.now() ?? 0;
   const header = (name: string) => headers[name]?.toString() ?? null;
   const { name, version, inputs, outputs } = subjectOf(parts, grant, target);
+  await refuseLate(request.body, performance.now() - request.arrivedMs);
   const asked = readOipRequest(request.body, header(OIP_HEADER_LENGTH), inputs, (json) =>
     parseJson(new TextDecoder().decode(json)),
   );

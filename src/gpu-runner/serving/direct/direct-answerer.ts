@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { FRAME_MEDIA_TYPE } from "../../../protocol/inference/inference.ts";
@@ -9,6 +10,7 @@ import { traced } from "../../../telemetry/span.ts";
 import type { SpanExport } from "../../host/span-export.ts";
 import { answerDirect, type DirectParts, type DirectRequest } from "./answer-direct.ts";
 import { describeServer, describeTarget, type DirectReply, inferOip, READY, readTarget, toJson } from "./answer-oip.ts";
+import { LoopLag } from "../../../protocol/inference/loop-lag.ts";
 import { DirectStatistics } from "./direct-statistics.ts";
 import { assertFrame, assertReadable, discardBody, readBody } from "./read-direct-body.ts";
 import { TicketBook, type TicketKeys } from "./tickets.ts";
@@ -34,6 +36,7 @@ export class DirectAnswerer {
   readonly #parts: ListenerParts;
   readonly #tickets: TicketBook;
   readonly #statistics = new DirectStatistics();
+  readonly #lag = new LoopLag(() => performance.now());
   #inFlight = 0;
 
   constructor(parts: ListenerParts) {
@@ -48,7 +51,7 @@ export class DirectAnswerer {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const arrivedMs = performance.now();
+    const arrivedMs = performance.now() - this.#lag.beforeRequest(nextTurn);
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     try {
       const { status = 200, headers, body } = await this.#reply(request, response, path, arrivedMs);
@@ -150,6 +153,12 @@ export class DirectAnswerer {
     const totalMs = performance.now() - arrivedMs;
     this.#parts.outcomes.add({ placementId, rows: 1, totalMs, times: null, refusedFor: code });
   }
+}
+
+/** The loop's next look at its sockets: callbacks of one turn run together. */
+async function nextTurn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 /** Paths about the server, which need no ticket. */
