@@ -30,7 +30,7 @@ export async function startOurs(network: ServedNetwork): Promise<Readonly<Record
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
-    [join(ROOT, "src/local/main.ts"), "--json", "--port", "0", "--data-dir", dataDir],
+    [join(ROOT, "src/local/start.mjs"), "--json", "--port", "0", "--data-dir", dataDir],
     {
       cwd: ROOT,
       env: { ...process.env, MILLRACE_GPU: "none", MILLRACE_DIRECT: "127.0.0.1:0" },
