@@ -204,7 +204,9 @@ test(
     const logger = pino({ level: "silent" });
     const shared = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger, driver: "software" } as const;
     const idle = await DeviceHost.start({ ...shared, restAfterMs: 500 });
-    const rested = () => expect.poll(() => idle.pid, { timeout: TIMEOUT_MS }).toBeNull();
+    const rested = async () => {
+      await expect.poll(() => idle.pid, { timeout: TIMEOUT_MS }).toBeNull();
+    };
     try {
       const first = pidOf(idle);
       await rested();
