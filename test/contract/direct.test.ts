@@ -280,6 +280,33 @@ describe("the Open Inference Protocol", () => {
     }
   });
 
+  it("refuses unread what waited for a busy loop for more than half of its budget, and reports it once", async () => {
+    const placementId = createId("placement");
+    const { authorization } = await bearer({ placementId });
+    const body = JSON.stringify({ inputs: [input], parameters: { budget_ms: 60 } });
+    const socket = connect(Number(at("/").port), "127.0.0.1");
+    await once(socket, "connect");
+    const held = Promise.withResolvers<void>();
+    infer = async (_model, tensors) => {
+      // Another request comes, and the thread sees it after 50 ms of other work.
+      socket.write(
+        `POST /v2/models/pair/infer HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n` +
+          `content-length: ${body.length}\r\n\r\n${body}`,
+      );
+      const endMs = performance.now() + 50;
+      while (performance.now() < endMs);
+      await held.promise;
+      return { tensors: [...tensors], times };
+    };
+    const first = ask({ inputs: [input] });
+    const [reply] = (await once(socket, "data")) as [Buffer];
+    expect(reply.toString()).toMatch(/^HTTP\/1\.1 503 [^]*more than half of its budget/);
+    expect(await nextTold(1)).toMatchObject([{ placementId, refusedFor: "overloaded" }]);
+    held.resolve();
+    expect((await first).status).toBe(200);
+    socket.destroy();
+  });
+
   it("answers in JSON and in raw bytes, packed too, and counts each at once", async () => {
     const path = "/v2/models/pair/stats";
     const placementId = createId("placement");

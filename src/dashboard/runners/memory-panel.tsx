@@ -81,7 +81,10 @@ function nameTier({ tier, deviceKey }: MemoryTier): string {
 }
 
 function Pool({ pool: { deviceKey, counters } }: { pool: PoolState }) {
-  if (counters === null) return <p class="muted">{`${deviceKey} did not tell of its buffers in time.`}</p>;
+  if (counters === null)
+    return (
+      <p class="muted">{`Buffers of ${deviceKey}: none reported. Its process rests, or did not answer in time.`}</p>
+    );
   const { liveBytes, idleBytes, peakBytes, capBytes } = counters;
   return (
     <p class="muted">

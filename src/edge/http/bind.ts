@@ -18,7 +18,10 @@ import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 export interface AppEnv {
   Bindings: Env;
   Variables: {
+    /** When the Worker's code began. */
     arrivedAtMs: number;
+    /** For how long the request may have waited in its socket before that. */
+    unseenMs: number;
     principalId: string | null;
     /** State of the key's rate; absent without a key. */
     keyRate?: KeyRate;
@@ -39,7 +42,9 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
+  /** For an inference with its unseen wait, which uses up its budget. */
   readonly arrivedAtMs: number;
+  readonly unseenMs: number;
   /** Keeps work alive behind the reply. */
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** The request's span, as the parent of further spans; null without tracing. */
@@ -62,6 +67,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
   handler: Handler<Params, Query, Headers, Body, Reply>,
 ): void {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
+  const isUrgent = endpoint.access === "infer";
   const answer = async (c: Context<AppEnv>): Promise<Response> => {
     c.set("route", endpoint.path);
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
@@ -88,14 +94,20 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
-    const about = { arrivedAtMs: c.get("arrivedAtMs"), waitUntil, scope: c.get("scope"), gone: c.req.raw.signal };
+    const unseenMs = isUrgent ? c.get("unseenMs") : 0;
+    const about = {
+      arrivedAtMs: c.get("arrivedAtMs") - unseenMs,
+      unseenMs,
+      waitUntil,
+      scope: c.get("scope"),
+      gone: c.req.raw.signal,
+    };
     const handle = () => handler({ c, env, principal, params, query, headers, body, ...about });
     // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   };
-  const isUrgent = endpoint.access === "infer";
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
     const end = isUrgent ? beginUrgent() : undefined;
     try {

@@ -14,13 +14,17 @@ import { openScope } from "./span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
 /**
- * Notes the arrival, before which the request may have waited in its socket, continues the caller's trace, and emits one flat event after the reply: for each request, or only
- * for failures on our side.
+ * Notes the arrival and how long the request may have waited before it, continues the caller's trace, and emits one flat
+ * event after the reply: for each request, or only for failures on our side.
  */
 export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    const arrivedAtMs = Date.now() - lag.beforeRequest(() => nextTurn(c));
+    const arrivedAtMs = Date.now();
     c.set("arrivedAtMs", arrivedAtMs);
+    c.set(
+      "unseenMs",
+      lag.begin(() => nextTurn(c)),
+    );
     c.set("principalId", null);
     c.set("route", null);
     const { logRequests, tracing } = configOf(c.env);
@@ -28,7 +32,7 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
     const trace = createTraceContext(parent, tracing?.sampleRatio);
     const scope = openScope(c.env, trace, (work) => c.executionCtx.waitUntil(work));
     c.set("scope", scope);
-    await next();
+    await next().finally(() => lag.end());
     if (c.res.status !== 101) c.res.headers.set("traceparent", formatTraceparent(trace));
     scope?.add(describeRequest(c, trace, parent));
     if (logRequests === "errors" && c.res.status !== 500) return;

@@ -25,8 +25,8 @@ export interface Inference {
  * A caller that goes away ends the request at the runner, and leaves nothing in the history.
  */
 export async function answerInference(call: InferCall, input: InferInput): Promise<Inference> {
-  const once = answerOnce(call, input);
-  const answer = input.isMeasurement === true ? once : countRefusal(call, input.model, once);
+  const once = () => answerOnce(call, input);
+  const answer = input.isMeasurement === true ? once() : countRefusal(call, input.model, once);
   call.waitUntil(answer.catch(() => undefined));
   return answer;
 }

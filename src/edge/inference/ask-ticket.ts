@@ -9,7 +9,7 @@ import type { InferCall } from "./snapshot.ts";
 
 /** Chooses a placement like an inference, and has its runner's link sign the ticket. A refusal is counted. */
 export async function askTicket(call: InferCall, request: TicketRequest): Promise<Ticket> {
-  return countRefusal(call, request.model, admitTicket(call, request));
+  return countRefusal(call, request.model, () => admitTicket(call, request));
 }
 
 async function admitTicket(call: InferCall, request: TicketRequest): Promise<Ticket> {

@@ -118,9 +118,13 @@ export async function logRefusal(call: ProjectCall, model: string, code: Problem
 }
 
 /** Runs a request's work and counts the problem that ends it. */
-export async function countRefusal<Value>(call: ProjectCall, model: string, work: Promise<Value>): Promise<Value> {
+export async function countRefusal<Value>(
+  call: ProjectCall,
+  model: string,
+  work: () => Promise<Value>,
+): Promise<Value> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     if (error instanceof ProblemError) call.waitUntil(logRefusal(call, model, error.problem.code));
     throw error;

@@ -9,6 +9,11 @@ import type { DeviceCallName, DeviceCalls, DeviceDescription } from "./messages.
 export const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
 
+/** Questions about a process, which are no work for it. */
+const QUIET: ReadonlySet<DeviceCallName> = new Set(["readPool", "readResidentSet", "freeIdle"]);
+/** Computations have budgets that hold no start of a process, and callers of one usually come again. */
+const COMPUTE_REST_MS = 3_600_000;
+
 export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {
   /** Facts about a device that cannot describe itself. */
   readonly known?: DeviceDescription;
@@ -34,6 +39,7 @@ export class DeviceLives {
   #calls = 0;
   #rest: ReturnType<typeof setTimeout> | undefined;
   #isResting = false;
+  #computedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(
     options: LivesOptions,
@@ -99,8 +105,12 @@ export class DeviceLives {
     input: DeviceCalls[Name]["input"],
     options: CallOptions,
   ): Promise<DeviceCalls[Name]["output"]> {
-    this.#calls++;
-    clearTimeout(this.#rest);
+    const isQuiet = QUIET.has(name);
+    if (!isQuiet) {
+      this.#calls++;
+      clearTimeout(this.#rest);
+      if (name === "compute") this.#computedAtMs = performance.now();
+    }
     try {
       this.#wake();
       const child = await untilAborted(this.#ready, options.signal);
@@ -110,8 +120,10 @@ export class DeviceLives {
         if (child.alive) this.#lives = machine.noteServed(this.#lives);
       }
     } finally {
-      this.#calls--;
-      this.#restSoon();
+      if (!isQuiet) {
+        this.#calls--;
+        this.#restSoon();
+      }
     }
   }
 
@@ -119,7 +131,8 @@ export class DeviceLives {
     const { restAfterMs } = this.#options;
     if (restAfterMs === undefined || this.#calls > 0 || this.#isResting || this.#stopping.signal.aborted) return;
     clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => void this.#tryRest(), restAfterMs).unref();
+    const restMs = Math.max(restAfterMs, this.#computedAtMs + COMPUTE_REST_MS - performance.now());
+    this.#rest = setTimeout(() => void this.#tryRest(), restMs).unref();
   }
 
   /** Ends the process unless it has work or holds models or buffers. */
@@ -137,14 +150,29 @@ export class DeviceLives {
   #wake(): void {
     if (!this.#isResting || this.#stopping.signal.aborted) return;
     this.#isResting = false;
-    this.#ready = this.#child.exited.then(() => this.#startLife()).catch(() => this.#revive());
+    const { deviceKey, logger } = this.#options;
+    this.#ready = this.#child.exited
+      .then(() => {
+        this.#stopping.signal.throwIfAborted();
+        return this.#startLife();
+      })
+      .catch((error: unknown) => {
+        logger.error({ deviceKey, reason: String(error) }, "device process did not start");
+        this.#lives = machine.noteDeath(this.#lives, 0);
+        return this.#revive();
+      });
     this.#ready.catch(() => {});
+    this.#restSoon();
   }
 
   /** Ends the process for good; pending calls fail with `device-lost`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#rest);
+    this.#child.kill();
+    await this.#child.exited;
+    // One that was being started ends, too.
+    await this.#ready.catch(() => {});
     this.#child.kill();
     await this.#child.exited;
   }

@@ -1,7 +1,12 @@
 import { readNetwork, readTensors } from "../../../models/zoo-case.ts";
 import { ZOO } from "../../../models/zoo.ts";
+import type { OnnxModel } from "../../onnx/onnx-model.ts";
+import { readModel } from "../../onnx/read-model.ts";
+import { writeModel } from "../../onnx/write-model.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { median } from "../../stats/distribution/summary.ts";
+import { quantiseWeights } from "../compression/quantise-weights.ts";
+import { toFloat16 } from "../compression/to-float16.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import { agreementOf } from "../kinds/calibration/ask-placement.ts";
 import { maxRelativeError } from "../networks/compare-outputs.ts";
@@ -25,6 +30,12 @@ interface Network {
 
 const BLOCKS: readonly BlockCase["block"][] = ["transformer", "resnet18", "mobilenet", "encoder"];
 
+/** Weights whose products are computed in their own arithmetic where that is faster. */
+const COMPRESSIONS = {
+  float16: toFloat16,
+  int8: (model: OnnxModel) => quantiseWeights(model, "dynamic"),
+} as const;
+
 const NETWORKS: readonly Network[] = [
   ...ZOO.map(({ name }) => ({
     name,
@@ -32,10 +43,18 @@ const NETWORKS: readonly Network[] = [
     open: async () => ({ file: await readNetwork({ model: name }), inputs: await readTensors({ model: name }) }),
   })),
   ...BLOCKS.map((block) => ({ name: block, isLarge: true, open: async () => createBlock({ block }) })),
+  ...Object.entries(COMPRESSIONS).map(([kind, compress]) => ({
+    name: `encoder ${kind}`,
+    isLarge: true,
+    open: async () => {
+      const { file, inputs } = createBlock({ block: "encoder" });
+      return { file: writeModel(compress(readModel(file)).model), inputs };
+    },
+  })),
 ];
 
 /**
- * Runs every network of the zoo and three larger ones on our kernels and on ONNX Runtime's WebGPU provider, and compares
+ * Runs every network of the zoo and six larger ones on our kernels and on ONNX Runtime's WebGPU provider, and compares
  * their answers with its CPU provider's by the tolerance of placements.
  */
 export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Check> {

@@ -44,17 +44,18 @@ const LONG_MS = 100;
 /** A candidate that takes so many times as long as the best one is not run again. */
 const HOPELESS = 3;
 /**
- * Time after which no further candidate is tried, at a load and within a request: with a compilation and the request's
- * own run, both have to end within the limit of one run. A real GPU tries all in less, unless its driver compiles slowly.
+ * Time after which no further candidate is tried but the first tiles, at a load and within a request: with a compilation and
+ * the request's own run, both have to end within the limit of one run. A real GPU tries all in less, unless its driver
+ * compiles slowly.
  */
 const LOAD_BUDGET_MS = 3_000;
 const SOFTWARE_LOAD_BUDGET_MS = 10_000;
 export const REQUEST_BUDGET_MS = 3_000;
 /**
- * The first tiles of a long run may begin until so many times the budget: a run in the one program may have taken all of
- * it, and every later one would again.
+ * A first run in the one program may take the whole budget, and every later one would again. So the first tiles are tried
+ * where a run of the same length would end within so many times the budget: at a load 24 of the 30 s that it may take.
  */
-const TILES_BUDGETS = 2;
+const TILES_BUDGETS = 2.4;
 
 export function loadBudgetMs(device: GPUDevice): number {
   return isSoftware(device) ? SOFTWARE_LOAD_BUDGET_MS : LOAD_BUDGET_MS;
@@ -121,10 +122,10 @@ export async function chooseLayout(
     // A driver compiles them beside each other; a failure is that of the trial below.
     if (!isSoftware(device)) for (const layout of layouts) network.compile(layout).catch(() => {});
     for (const layout of layouts) {
+      const passedMs = performance.now() - startedAt;
       const isFirst = isLong && list === listTiled && layout === layouts[0];
-      if (performance.now() - startedAt > (isFirst ? TILES_BUDGETS : 1) * budgetMs) {
-        return { layout: best.layout, trials, complete: false };
-      }
+      const isOver = isFirst ? passedMs + best.ms > TILES_BUDGETS * budgetMs : passedMs > budgetMs;
+      if (isOver) return { layout: best.layout, trials, complete: false };
       onTrial(trials.length, total);
       try {
         await network.spread(layout);

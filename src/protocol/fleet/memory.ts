@@ -46,7 +46,7 @@ export const MemoryTier = z
   .meta({ id: "MemoryTier" });
 export type MemoryTier = z.infer<typeof MemoryTier>;
 
-/** Buffers of one GPU; null counters where its process did not answer in time. */
+/** Buffers of one GPU; null counters where its process did not answer in time, or rests. */
 export const PoolState = z
   .object({
     deviceKey: z.string(),

@@ -1,7 +1,9 @@
+/** A turn follows another where so much time lies between them at most: clocks may count whole milliseconds. */
+const NEXT_MS = 1;
 /** Times up to here are those of an idle thread. */
 const IDLE_MS = 3;
-/** A turn that did not end by then was lost with the request that measured it. */
-const LOST_MS = 1_000;
+/** A turn of more is one that was lost with the request that measured it, or a clock that was set. */
+const LOST_MS = 250;
 
 /**
  * Lateness of a server's one thread. Within a turn of its loop it does not look at its sockets, so a request may have
@@ -9,6 +11,8 @@ const LOST_MS = 1_000;
  */
 export class LoopLag {
   readonly #now: () => number;
+  /** Requests under way. */
+  #requests = 0;
   /** Length and end of the last turn. */
   #turnMs = 0;
   #endedAtMs = Number.NEGATIVE_INFINITY;
@@ -21,31 +25,34 @@ export class LoopLag {
   }
 
   /**
-   * Longest time in milliseconds for which a request that begins now may have waited unseen; 0 for an idle thread.
-   * `untilNextTurn` settles once the loop has looked at its sockets again; one request of a turn calls it.
+   * Counts a request until `end`, and returns the longest time in milliseconds for which it may have waited unseen: 0 where
+   * it is alone, or the thread was idle. `untilNextTurn` settles once the loop looks at its sockets again; one request of a
+   * turn calls it.
    */
-  beforeRequest(untilNextTurn: () => Promise<unknown>): number {
+  begin(untilNextTurn: () => Promise<unknown>): number {
     const nowMs = this.#now();
     const passedMs = nowMs - (this.#beganAtMs ?? nowMs);
     const isOpen = this.#beganAtMs !== null && passedMs >= 0 && passedMs <= LOST_MS;
     if (!isOpen) void this.#measure(nowMs, untilNextTurn);
     const beganAtMs = isOpen ? this.#beganAtMs! : nowMs;
-    // After a rest there was no turn to wait for.
-    const beforeMs = beganAtMs - this.#endedAtMs <= IDLE_MS ? this.#turnMs : 0;
-    const waitedMs = beforeMs + nowMs - beganAtMs;
-    return waitedMs > IDLE_MS ? waitedMs : 0;
+    const isNext = Math.abs(beganAtMs - this.#endedAtMs) <= NEXT_MS;
+    const waitedMs = (isNext ? this.#turnMs : 0) + nowMs - beganAtMs;
+    // A caller that sends one request after the other never waits for its own last one.
+    const isAlone = this.#requests++ === 0;
+    return isAlone || waitedMs <= IDLE_MS ? 0 : waitedMs;
+  }
+
+  end(): void {
+    this.#requests--;
   }
 
   async #measure(beganAtMs: number, untilNextTurn: () => Promise<unknown>): Promise<void> {
     this.#beganAtMs = beganAtMs;
-    try {
-      await untilNextTurn();
-    } finally {
-      if (this.#beganAtMs === beganAtMs) {
-        this.#beganAtMs = null;
-        this.#endedAtMs = this.#now();
-        this.#turnMs = Math.max(0, this.#endedAtMs - beganAtMs);
-      }
-    }
+    await untilNextTurn().catch(() => {});
+    if (this.#beganAtMs !== beganAtMs) return;
+    this.#beganAtMs = null;
+    this.#endedAtMs = this.#now();
+    const turnMs = this.#endedAtMs - beganAtMs;
+    this.#turnMs = turnMs >= 0 && turnMs <= LOST_MS ? turnMs : 0;
   }
 }

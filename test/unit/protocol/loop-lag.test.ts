@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { LoopLag } from "../../../src/protocol/inference/loop-lag.ts";
 
-/** A loop whose turns end when the test says so, at a time of its clock. */
-function startLoop() {
+/** A loop with another request under way, whose turns end when the test says so, at a time of its clock. */
+function startLoop({ isAlone = false } = {}) {
   let nowMs = 1_000;
   const turns: (() => void)[] = [];
   const lag = new LoopLag(() => nowMs);
-  const begin = () => lag.beforeRequest(() => new Promise<void>((resolve) => turns.push(resolve)));
+  const begin = () => lag.begin(() => new Promise<void>((resolve) => turns.push(resolve)));
   const pass = (tookMs: number) => {
     nowMs += tookMs;
   };
@@ -15,12 +15,12 @@ function startLoop() {
     for (const end of turns.splice(0)) end();
     await new Promise((resolve) => setTimeout(resolve, 0));
   };
-  return { begin, pass, endTurn, lose: () => turns.splice(0), measured: () => turns.length };
+  if (!isAlone) begin();
+  return { begin, end: () => lag.end(), pass, endTurn, lose: () => turns.splice(0), measured: () => turns.length };
 }
 
 it("a request may have waited for as long as the last turn of the loop took", async () => {
   const { begin, endTurn } = startLoop();
-  expect(begin()).toBe(0);
   await endTurn(25);
   expect([begin(), begin()]).toEqual([25, 25]);
   await endTurn(7);
@@ -29,7 +29,6 @@ it("a request may have waited for as long as the last turn of the loop took", as
 
 it("and since this one began, where the clock goes on", async () => {
   const { begin, pass, endTurn } = startLoop();
-  begin();
   await endTurn(25);
   begin();
   pass(10);
@@ -38,29 +37,36 @@ it("and since this one began, where the clock goes on", async () => {
 
 it("nobody waited for an idle loop, nor for one that was late before a rest", async () => {
   const { begin, pass, endTurn } = startLoop();
-  begin();
   await endTurn(2);
   expect(begin()).toBe(0);
-  await endTurn(500);
-  pass(4);
+  await endTurn(200);
+  pass(2);
   expect(begin()).toBe(0);
 });
 
-it("nor while the clock was set back", async () => {
-  const { begin, endTurn } = startLoop();
+it("a caller that sends one request after the other does not wait for itself", async () => {
+  const { begin, end, endTurn } = startLoop({ isAlone: true });
   begin();
-  await endTurn(-50);
+  await endTurn(40);
+  end();
   expect(begin()).toBe(0);
+  await endTurn(40);
+  expect(begin()).toBe(40);
 });
 
-it("a turn that was lost with its request is measured anew", async () => {
+it("a turn that was lost with its request is measured anew, and counts for nobody", async () => {
   const { begin, pass, lose, endTurn } = startLoop();
-  begin();
   lose();
-  pass(1_001);
+  pass(251);
   expect(begin()).toBe(0);
   await endTurn(12);
   expect(begin()).toBe(12);
+});
+
+it.each([-50, 3_600_000])("nor does a clock that was set by %d ms", async (byMs) => {
+  const { begin, endTurn } = startLoop();
+  await endTurn(byMs);
+  expect(begin()).toBe(0);
 });
 
 it("one request of a turn measures it", async () => {

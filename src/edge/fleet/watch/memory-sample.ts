@@ -90,14 +90,21 @@ function ofRunner(samples: readonly MemorySample[]): Point[] {
   return samples.flatMap(({ ageMs, bytes }) => (bytes === null ? [] : [{ ageMs, bytes }]));
 }
 
-/** Points since the last start of a device's process: a new process loads its models again. */
+/**
+ * Points since the last start of a device's process: a new process loads its models again. One that rested is missing in
+ * the samples between.
+ */
 function ofDevice(samples: readonly MemorySample[], deviceKey: string): Point[] {
-  const own = samples.flatMap(({ ageMs, devices }) =>
-    devices
-      .filter((device) => device.deviceKey === deviceKey)
-      .map(({ bytes, restarts }) => ({ ageMs, bytes, restarts })),
-  );
+  const restedAt = samples.findLastIndex(({ devices }) => devices.every((device) => device.deviceKey !== deviceKey));
+  const own = samples
+    .slice(restedAt + 1)
+    .flatMap(({ ageMs, devices }) =>
+      devices
+        .filter((device) => device.deviceKey === deviceKey)
+        .map(({ bytes, restarts }) => ({ ageMs, bytes, restarts })),
+    );
   const life = own.filter(({ restarts }) => restarts === own.at(-1)?.restarts);
-  const beganMs = life.length === own.length ? 0 : (life[0]?.ageMs ?? 0);
+  const isWhole = restedAt < 0 && life.length === own.length;
+  const beganMs = isWhole ? 0 : (life[0]?.ageMs ?? 0);
   return life.filter(({ ageMs }) => ageMs >= beganMs + (beganMs === 0 ? 0 : START_UP_MS));
 }

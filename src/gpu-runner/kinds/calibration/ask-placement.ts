@@ -1,9 +1,11 @@
 import { DEFAULT_CONFIGURATION } from "../../../protocol/fleet/serving.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
+import type { OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readModel } from "../../../onnx/read-model.ts";
 import { type ModelContent, readModelPaths } from "../../devices/ort/model-paths.ts";
 import { roundsActivations, roundsByItself } from "../../devices/ort/whole-products.ts";
+import { planNetwork } from "../../networks/plan-network.ts";
 import { AGREEMENT, agreementAt } from "../../networks/compare-outputs.ts";
 import type { DeviceHost } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
@@ -76,6 +78,17 @@ export async function findAgreement(
   }
 }
 
+/** Whether our own kernels compute products of a network in float16 where a device has it. */
+function mayUseHalves(model: OnnxModel): boolean {
+  if (![...model.weights.values()].some(({ dtype }) => dtype === "float16")) return false;
+  try {
+    return planNetwork(model).operators.some(({ narrow }) => narrow?.bits === 16);
+  } catch {
+    // They refuse the network.
+    return false;
+  }
+}
+
 /** The same for a file. Throws where it cannot be read. */
 export async function agreementOf(content: ModelContent): Promise<number> {
   // Models that are opened by their paths are computed as they are.
@@ -84,6 +97,5 @@ export async function agreementOf(content: ModelContent): Promise<number> {
   }
   const model = readModel(content);
   if (roundsActivations(model)) return agreementAt(8);
-  // Products by such weights may be computed in float16 where a device has it.
-  return agreementAt([...model.weights.values()].some(({ dtype }) => dtype === "float16") ? 16 : null);
+  return agreementAt(mayUseHalves(model) ? 16 : null);
 }

@@ -25,6 +25,8 @@ export interface DirectRequest {
   readonly body: Uint8Array<ArrayBuffer>;
   /** On the monotonic clock. */
   readonly arrivedMs: number;
+  /** For how long the request may have waited in its socket before; it uses up the budget. */
+  readonly unseenMs: number;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
   /** Span around the answer; null where the request is not traced. */
@@ -109,8 +111,10 @@ export function checkWork(
 async function untilDeadline(
   { fleet, models }: DirectParts,
   requestId: string,
-  { grant, arrivedMs, signal, budgetMs, tensors }: DirectRequest & { budgetMs: number; tensors: readonly Tensor[] },
+  request: DirectRequest & { budgetMs: number; tensors: readonly Tensor[] },
 ): Promise<Answer> {
+  const { grant, arrivedMs, signal, tensors } = request;
+  const budgetMs = Math.max(0, request.budgetMs - request.unseenMs);
   const { promise: ended, reject } = Promise.withResolvers<never>();
   const dropping = new AbortController();
   const drop = () => {

@@ -100,7 +100,7 @@ export async function inferOip(
   const startMs = request.scope?.now() ?? 0;
   const header = (name: string) => headers[name]?.toString() ?? null;
   const { name, version, inputs, outputs } = subjectOf(parts, grant, target);
-  await refuseLate(request.body, performance.now() - request.arrivedMs);
+  refuseLate(request.body, header(OIP_HEADER_LENGTH), request.unseenMs);
   const asked = readOipRequest(request.body, header(OIP_HEADER_LENGTH), inputs, (json) =>
     parseJson(new TextDecoder().decode(json)),
   );

@@ -31,6 +31,9 @@ interface Format {
   readonly answer: (direct: DirectRequest) => Promise<DirectReply>;
 }
 
+/** When a request's code began, by the monotonic clock, and for how long it may have waited unseen before that. */
+type Arrival = Pick<DirectRequest, "arrivedMs" | "unseenMs">;
+
 /** Answers a limited number of requests at once. */
 export class DirectAnswerer {
   readonly #parts: ListenerParts;
@@ -51,10 +54,10 @@ export class DirectAnswerer {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const arrivedMs = performance.now() - this.#lag.beforeRequest(nextTurn);
+    const arrival = { arrivedMs: performance.now(), unseenMs: this.#lag.begin(() => setImmediate()) };
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     try {
-      const { status = 200, headers, body } = await this.#reply(request, response, path, arrivedMs);
+      const { status = 200, headers, body } = await this.#reply(request, response, path, arrival);
       response.writeHead(status, { ...headers, "content-length": body.byteLength }).end(body);
     } catch (error) {
       const problem = toProblem(error);
@@ -63,6 +66,8 @@ export class DirectAnswerer {
       // At the deadline it does not wait for anything else.
       if (problem.code !== "budget-exceeded") await discardBody(request);
       refuse(response, problem, path, request, headersOf(error));
+    } finally {
+      this.#lag.end();
     }
   }
 
@@ -70,7 +75,7 @@ export class DirectAnswerer {
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
-    arrivedMs: number,
+    arrival: Arrival,
   ): Promise<DirectReply> {
     const absent = refuseExtension(path);
     if (absent !== null) return { ...toJson({ error: absent.error }), status: absent.status };
@@ -81,13 +86,13 @@ export class DirectAnswerer {
     const method = methodOf(path);
     if (request.method !== method)
       throw new ProblemError("method-not-allowed", `${path} takes ${method}.`, {}, { allow: method });
-    if (path === PATH) return this.#infer(request, response, arrivedMs, this.#frames(request));
+    if (path === PATH) return this.#infer(request, response, arrival, this.#frames(request));
     if (target === null) return path === "/v2" ? describeServer() : READY;
     if (target.action === "infer") {
       const answer = (direct: DirectRequest) => inferOip(this.#parts, direct, target, request.headers);
-      return this.#infer(request, response, arrivedMs, { check: () => assertReadable(request), answer });
+      return this.#infer(request, response, arrival, { check: () => assertReadable(request), answer });
     }
-    const grant = this.#tickets.use(request.headers.authorization, arrivedMs);
+    const grant = this.#tickets.use(request.headers.authorization, arrival.arrivedMs);
     return describeTarget(this.#parts, this.#statistics, grant, target);
   }
 
@@ -107,9 +112,10 @@ export class DirectAnswerer {
   async #infer(
     request: IncomingMessage,
     response: ServerResponse,
-    arrivedMs: number,
+    arrival: Arrival,
     format: Format,
   ): Promise<DirectReply> {
+    const { arrivedMs } = arrival;
     const grant = this.#tickets.use(request.headers.authorization, arrivedMs);
     const gone = new AbortController();
     response.once("close", () => {
@@ -120,7 +126,7 @@ export class DirectAnswerer {
       const attributes = { "millrace.device": deviceKey, "millrace.variant": variant, "millrace.backend": backend };
       const scope = this.#parts.spans.open(request.headers["traceparent"]?.toString());
       return await traced(scope, "infer", { kind: "server", attributes }, (within) =>
-        this.#inferFor(request, format, { grant, arrivedMs, signal: gone.signal, scope: within }),
+        this.#inferFor(request, format, { grant, ...arrival, signal: gone.signal, scope: within }),
       );
     } catch (error) {
       if (!gone.signal.aborted) this.#reportRefusal(grant, toProblem(error).code, arrivedMs);
@@ -153,12 +159,6 @@ export class DirectAnswerer {
     const totalMs = performance.now() - arrivedMs;
     this.#parts.outcomes.add({ placementId, rows: 1, totalMs, times: null, refusedFor: code });
   }
-}
-
-/** The loop's next look at its sockets: callbacks of one turn run together. */
-async function nextTurn(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
 }
 
 /** Paths about the server, which need no ticket. */

@@ -40,7 +40,7 @@ describe("a network's layout", () => {
     for (const damaged of [
       text.slice(0, 40),
       text.replace("in-registers", "by-magic"),
-      text.replace('version":4', 'version":0'),
+      text.replace('version":5', 'version":0'),
       "[]",
     ]) {
       await writeFile(path, damaged);
