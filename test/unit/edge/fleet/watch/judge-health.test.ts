@@ -301,6 +301,14 @@ describe("memory", () => {
     expect(watch(reports).at(-1)).toMatchObject([{ key: "memory-growth gpu0", finding: { deviceKey: "gpu0" } }]);
   });
 
+  it("of processes that rested in between is none, though later ones had more work", () => {
+    const reports = grown(() => 0).map((each, minute) => ({
+      ...each,
+      devices: [device({ deviceKey: "gpu0", processRssBytes: minute % 40 < 4 ? null : 300 * MiB + 3 * MiB * minute })],
+    }));
+    expect(watch(reports).flat()).toEqual([]);
+  });
+
   it.each([
     ["noise", () => 400 * MiB + noise()],
     ["a start that takes its time", (minute: number) => 400 * MiB * (1 - Math.exp(-minute / 5)) + noise()],
