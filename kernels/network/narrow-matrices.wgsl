@@ -1,6 +1,6 @@
-// Where ../tiled-product/in-slices.wgsl finds a dense operator in the arithmetic of its weights: rows that round-rows.wgsl
-// rounded, and weights of 16, 8 or 4 bits. Each row has its words, eight floats of 16 bits or sixteen whole numbers of 8 bits
-// to a vector, and then a vector with its step.
+// Where ../tiled-product/in-slices.wgsl finds a dense operator in the arithmetic of its weights: rows that
+// round-rows.wgsl rounded, and weights of 16, 8 or 4 bits. Each row has its words, eight floats of 16 bits or sixteen
+// whole numbers of 8 bits to a vector, and then a vector with its step.
 
 struct Source { a: i32, column: i32 }
 
@@ -46,8 +46,8 @@ fn four_halves_of(op: Op, channel: i32, column: i32) -> vec2<u32> {
   return vec2<u32>(words[at], words[at + 1]);
 }
 
-// Four filters for two channels in floats of 16 bits, as they lie in the file; or for four channels in whole numbers: a word
-// for each filter, where the file has one for each channel.
+// Four filters for two channels in floats of 16 bits, as they lie in the file; or for four channels in whole numbers: a
+// word for each filter, where the file has one for each channel.
 fn readB(source: Source, k: u32) -> vec4<u32> {
   if (tiled_weights == FLOAT16) {
     let first = 2 * i32(k);
@@ -75,8 +75,8 @@ fn readB(source: Source, k: u32) -> vec4<u32> {
   );
 }
 
-// Beyond the depth are products of zeros, whose scale has to be a number. One scale for a whole filter is applied with the
-// sum, in `put_four`.
+// Beyond the depth are products of zeros, whose scale has to be a number. One scale for a whole filter is applied with
+// the sum, in `put_four`.
 fn findScale(k: u32, column: u32) -> vec4<f32> {
   if (!has_block_scales) { return vec4<f32>(1.0); }
   return scales_of(ops[0], 16 * i32(min(k, countDepth() - 1u)), i32(column));

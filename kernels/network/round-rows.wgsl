@@ -1,6 +1,7 @@
-// Rounds the rows of activations that products in the arithmetic of their weights read (narrow-matrices.wgsl): to floats of 16
-// bits where the weights have as many, else to whole numbers of 8 bits. Each row has a step by its own largest number, so that
-// the rows of a batch do not change each other, and no float of 16 bits is beyond 2. A workgroup has a row at a time.
+// Rounds the rows of activations that products in the arithmetic of their weights read (narrow-matrices.wgsl): to
+// floats of 16 bits where the weights have 16 bits, else to whole numbers of 8 bits. Each row has a step by its own
+// largest number, so that the rows of a batch do not change each other, and no float of 16 bits is beyond 2. A
+// workgroup has a row at a time.
 //
 // The files before have the kinds and functions of a network.
 
@@ -38,7 +39,7 @@ fn round_rows(
     let bits = atomicLoad(&largest);
     let is_finite = bits < EXPONENT;
     let largest_number = bitcast<f32>(select(0u, bits, is_finite));
-    // A power of two, by which floats lose nothing; or one that the largest number is 127 times of.
+    // A power of two, by which floats lose nothing; or the largest number divided by 127.
     let wanted_step = select(largest_number / HIGHEST, bitcast<f32>(bits & EXPONENT), in_halves && is_finite);
     let step = max(wanted_step, LEAST_STEP);
     for (var word = i32(lane); word < size; word += i32(lanes)) {

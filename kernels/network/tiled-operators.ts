@@ -44,7 +44,9 @@ const sliced = (file: string, shared: readonly URL[]) =>
   tileInSlices<Size>({ name: "in-slices", file, shared, extent });
 const matricesInSlices = sliced("matrices.wgsl", [DENSE_IN_SLICES]);
 const narrow = { name: "in-slices", file: "narrow-matrices.wgsl", shared: [], extent } as const;
-/** Dense operators in the arithmetic of their weights, of rows that round-rows.wgsl rounded, by the bits of these rows. */
+/**
+ * Dense operators in the arithmetic of their weights, of rows that round-rows.wgsl rounded, by the bits of these rows.
+ */
 const NARROW_IN_SLICES = {
   8: tileInSlices<Size>(narrow, "whole"),
   16: tileInSlices<Size>(narrow, "halves"),
@@ -107,7 +109,9 @@ export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): Tile
   return inSlices(TILED_OPERATORS["in-slices"][kind], size);
 }
 
-/** Program of a dense operator in the arithmetic of its weights, for rows of so many bits, which words have several of. */
+/**
+ * Program of a dense operator in the arithmetic of its weights, for rows of so many bits, which words have several of.
+ */
 export function chooseNarrowTile(size: Product, bits: NarrowBits): TileChoice {
   return inSlices(NARROW_IN_SLICES[bits], { ...size, depth: (size.depth * bits) / 32 });
 }

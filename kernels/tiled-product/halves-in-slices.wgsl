@@ -1,5 +1,5 @@
-// Steps of in-slices.wgsl in floats of 16 bits: a vector has eight of them along the depth, two in a word. The products of
-// a step are added in 16 bits, all steps in 32. Sums of eight products must stay below 65,504.
+// Steps of in-slices.wgsl in floats of 16 bits: a vector has eight of them along the depth, two in a word. The products
+// of a step are added in 16 bits, all steps in 32. Sums of eight products must stay below 65,504.
 
 alias Four = vec4<u32>;
 struct Fours { x0: Four, x1: Four, x2: Four, x3: Four }

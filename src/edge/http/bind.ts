@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { checkInput, invalidRequest, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
@@ -42,7 +43,7 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
-  /** For an inference with its unseen wait, which uses up its budget. */
+  /** Of an inference: earlier by its unseen wait. */
   readonly arrivedAtMs: number;
   readonly unseenMs: number;
   /** Keeps work alive behind the reply. */
@@ -68,6 +69,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
 ): void {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
   const isUrgent = endpoint.access === "infer";
+  // A runner's load is admitted as callers' requests are.
+  const isInference = isUrgent || endpoint.path === endpoints.linkInfer.path;
   const answer = async (c: Context<AppEnv>): Promise<Response> => {
     c.set("route", endpoint.path);
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
@@ -94,7 +97,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
-    const unseenMs = isUrgent ? c.get("unseenMs") : 0;
+    const unseenMs = isInference ? c.get("unseenMs") : 0;
     const about = {
       arrivedAtMs: c.get("arrivedAtMs") - unseenMs,
       unseenMs,

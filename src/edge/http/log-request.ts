@@ -21,10 +21,8 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const arrivedAtMs = Date.now();
     c.set("arrivedAtMs", arrivedAtMs);
-    c.set(
-      "unseenMs",
-      lag.begin(() => nextTurn(c)),
-    );
+    const begun = lag.begin(() => nextTurn(c));
+    c.set("unseenMs", begun.unseenMs);
     c.set("principalId", null);
     c.set("route", null);
     const { logRequests, tracing } = configOf(c.env);
@@ -32,7 +30,7 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
     const trace = createTraceContext(parent, tracing?.sampleRatio);
     const scope = openScope(c.env, trace, (work) => c.executionCtx.waitUntil(work));
     c.set("scope", scope);
-    await next().finally(() => lag.end());
+    await next().finally(begun.end);
     if (c.res.status !== 101) c.res.headers.set("traceparent", formatTraceparent(trace));
     scope?.add(describeRequest(c, trace, parent));
     if (logRequests === "errors" && c.res.status !== 500) return;
@@ -48,7 +46,9 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
   };
 }
 
-const lag = new LoopLag(() => Date.now());
+/** A context may be cancelled within a turn, and the system's clock be set. */
+const LOST_MS = 250;
+const lag = new LoopLag(() => Date.now(), LOST_MS);
 
 /** The wait outlives the request, which may end first. */
 function nextTurn(c: Context<AppEnv>): Promise<void> {

@@ -11,7 +11,7 @@ const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
 
 /** Questions about a process, which are no work for it. */
 const QUIET: ReadonlySet<DeviceCallName> = new Set(["readPool", "readResidentSet", "freeIdle"]);
-/** Computations have budgets that hold no start of a process, and callers of one usually come again. */
+/** Computations have budgets too short for the start of a process, and who asks for one usually comes again. */
 const COMPUTE_REST_MS = 3_600_000;
 
 export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {

@@ -6,7 +6,10 @@ import { DeviceHost, type DeviceHostOptions } from "./device-host.ts";
 type Shared = Omit<DeviceHostOptions, "role" | "deviceKey" | "driver" | "adapter">;
 type Wanted = Pick<DeviceHostOptions, "driver" | "adapter">;
 
-/** An emulated GPU's process holds 300 to 600 MB of compiled programs and starts in a second. */
+/**
+ * A GPU's process starts in about a second. SwiftShader's held 294 to 663 MB after the first run of `npm start`, most of it
+ * compiled programs (two cores of an AMD EPYC, 2026-11-27).
+ */
 const REST_AFTER_MS = 60_000;
 
 /**

@@ -30,8 +30,8 @@ const WIDER: readonly Partial<NetworkLayout>[] = [
   { groupsAtMost: 1024 },
 ];
 /**
- * Tried last, since answers differ by the rounding of activations. Software devices emulate products of packed numbers, and
- * slices want many lanes.
+ * Tried last, since answers differ by the rounding of activations. Software devices emulate products of packed numbers,
+ * and slices want many lanes.
  */
 const NARROW: Partial<NetworkLayout> = { hasNarrowProducts: true };
 const RUNS = 4;
@@ -44,16 +44,17 @@ const LONG_MS = 100;
 /** A candidate that takes so many times as long as the best one is not run again. */
 const HOPELESS = 3;
 /**
- * Time after which no further candidate is tried but the first tiles, at a load and within a request: with a compilation and
- * the request's own run, both have to end within the limit of one run. A real GPU tries all in less, unless its driver
- * compiles slowly.
+ * Time after which no further candidate is tried but the first tiles, at a load and within a request: with a
+ * compilation and the request's own run, both have to end within the limit of one run. A real GPU tries all in less,
+ * unless its driver compiles slowly.
  */
 const LOAD_BUDGET_MS = 3_000;
 const SOFTWARE_LOAD_BUDGET_MS = 10_000;
 export const REQUEST_BUDGET_MS = 3_000;
 /**
  * A first run in the one program may take the whole budget, and every later one would again. So the first tiles are tried
- * where a run of the same length would end within so many times the budget: at a load 24 of the 30 s that it may take.
+ * where a run of the same length would end within so many times the budget: on software devices 24 of the 30 s that a
+ * load may take.
  */
 const TILES_BUDGETS = 2.4;
 
@@ -166,8 +167,8 @@ function keyOf(network: Network): string {
 }
 
 /**
- * Milliseconds of the fastest of several runs, and the outputs of the first. That one warms the device up, and counts only
- * where it is long, without any warm one.
+ * Milliseconds of the fastest of several runs, and the outputs of the first. That one warms the device up, and counts
+ * only where it is long, without any warm one.
  */
 async function timeRuns(
   network: Network,

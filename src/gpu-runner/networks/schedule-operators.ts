@@ -5,7 +5,10 @@ import { MAX_RUN } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Tile } from "./tile-operators.ts";
 
-/** Programs of a dispatch beside tiles: the one program, long lines, attention in one step, and rounding for narrow products. */
+/**
+ * Programs of a dispatch beside tiles: the one program, long lines, attention in one step, and rounding for narrow
+ * products.
+ */
 export type Entry = "run_network" | "run_lines" | "attend" | "round_rows";
 
 /** Operators that run in sequence in one dispatch, or as one step, and its workgroups along x and z per row. */

@@ -73,14 +73,16 @@ function denseTile(numbers: OpNumbers, work: number): Tile {
 }
 
 /**
- * Tile of a dense operator in the arithmetic of its weights, where its rows have a place to be rounded to; else null. They are
- * rounded from any place and to whole vectors.
+ * Tile of a dense operator in the arithmetic of its weights, where its rows have a place to be rounded to; else null.
+ * They are rounded from any place and to whole vectors.
  */
 export function narrowTileOf(numbers: OpNumbers, work: number): Tile | null {
   return numbers["kind"] === KIND.dense && numbers["d0"] !== undefined ? denseTile(numbers, work) : null;
 }
 
-/** Words of the rows of an activation that are rounded to so many bits: vectors of 128 bits, one of which has the step. */
+/**
+ * Words of the rows of an activation that are rounded to so many bits: vectors of 128 bits, one of which has the step.
+ */
 export function roundedWords(rows: number, channels: number, bits: NarrowBits): number {
   return rows * 4 * (Math.ceil((channels * bits) / 128) + 1);
 }

@@ -1,9 +1,16 @@
-/** A turn follows another where so much time lies between them at most: clocks may count whole milliseconds. */
+/** Longest gap between two turns that follow each other: clocks may count whole milliseconds. */
 const NEXT_MS = 1;
 /** Times up to here are those of an idle thread. */
 const IDLE_MS = 3;
-/** A turn of more is one that was lost with the request that measured it, or a clock that was set. */
-const LOST_MS = 250;
+/** A request that began earlier no longer counts: one whose caller left may never say that it ended. */
+const UNDER_WAY_MS = 250;
+
+/** A request under way. */
+export interface Begun {
+  /** Milliseconds for which it may have waited before it began. */
+  readonly unseenMs: number;
+  readonly end: () => void;
+}
 
 /**
  * Lateness of a server's one thread. Within a turn of its loop it does not look at its sockets, so a request may have
@@ -11,39 +18,50 @@ const LOST_MS = 250;
  */
 export class LoopLag {
   readonly #now: () => number;
-  /** Requests under way. */
-  #requests = 0;
+  readonly #lostMs: number;
+  /** Start of each request under way. */
+  readonly #begun = new Map<object, number>();
   /** Length and end of the last turn. */
   #turnMs = 0;
   #endedAtMs = Number.NEGATIVE_INFINITY;
   /** Start of the turn that is being measured. */
   #beganAtMs: number | null = null;
 
-  /** `now`: milliseconds of a clock, which may stand still within a turn. */
-  constructor(now: () => number) {
+  /**
+   * `now`: milliseconds of a clock, which may stand still within a turn. A turn of more than `lostMs` is one that was
+   * lost with the request that measured it, or a clock that was set; absent where neither happens.
+   */
+  constructor(now: () => number, lostMs = Number.POSITIVE_INFINITY) {
     this.#now = now;
+    this.#lostMs = lostMs;
   }
 
   /**
-   * Counts a request until `end`, and returns the longest time in milliseconds for which it may have waited unseen: 0 where
-   * it is alone, or the thread was idle. `untilNextTurn` settles once the loop looks at its sockets again; one request of a
-   * turn calls it.
+   * Counts a request until it ends. Its unseen wait is the last turn, if it was measured and this one follows it, and
+   * this one so far: 0 where the thread was idle, or no other request is under way. `untilNextTurn` settles once the
+   * loop looks at its sockets again; one request of a turn calls it.
    */
-  begin(untilNextTurn: () => Promise<unknown>): number {
+  begin(untilNextTurn: () => Promise<unknown>): Begun {
     const nowMs = this.#now();
     const passedMs = nowMs - (this.#beganAtMs ?? nowMs);
-    const isOpen = this.#beganAtMs !== null && passedMs >= 0 && passedMs <= LOST_MS;
+    const isOpen = this.#beganAtMs !== null && passedMs >= 0 && passedMs <= this.#lostMs;
     if (!isOpen) void this.#measure(nowMs, untilNextTurn);
     const beganAtMs = isOpen ? this.#beganAtMs! : nowMs;
     const isNext = Math.abs(beganAtMs - this.#endedAtMs) <= NEXT_MS;
     const waitedMs = (isNext ? this.#turnMs : 0) + nowMs - beganAtMs;
     // A caller that sends one request after the other never waits for its own last one.
-    const isAlone = this.#requests++ === 0;
-    return isAlone || waitedMs <= IDLE_MS ? 0 : waitedMs;
+    const unseenMs = waitedMs > IDLE_MS && this.#hasOthers(nowMs) ? waitedMs : 0;
+    const request = {};
+    this.#begun.set(request, nowMs);
+    return { unseenMs, end: () => void this.#begun.delete(request) };
   }
 
-  end(): void {
-    this.#requests--;
+  #hasOthers(nowMs: number): boolean {
+    for (const [request, beganAtMs] of this.#begun) {
+      if (Math.abs(nowMs - beganAtMs) <= UNDER_WAY_MS) return true;
+      this.#begun.delete(request);
+    }
+    return false;
   }
 
   async #measure(beganAtMs: number, untilNextTurn: () => Promise<unknown>): Promise<void> {
@@ -53,6 +71,6 @@ export class LoopLag {
     this.#beganAtMs = null;
     this.#endedAtMs = this.#now();
     const turnMs = this.#endedAtMs - beganAtMs;
-    this.#turnMs = turnMs >= 0 && turnMs <= LOST_MS ? turnMs : 0;
+    this.#turnMs = turnMs >= 0 && turnMs <= this.#lostMs ? turnMs : 0;
   }
 }

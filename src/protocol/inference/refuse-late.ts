@@ -9,9 +9,9 @@ const WAITED_SHARE = 0.5;
 
 /**
  * Refuses a request of the Open Inference Protocol that waited for the server for more than half of its budget, without
- * parsing it: that takes a large part of the time of an answer, for which others wait. `headerLength` is the length of the
- * JSON part, null where all of the body is. A text that names no budget at its ends, or several, is let through. Throws
- * `overloaded`.
+ * parsing it: that takes a large part of the time of an answer, for which others wait. `headerLength` is the length of
+ * the JSON part, null where all of the body is. A text that names no budget at its ends, or several, is let through.
+ * Throws `overloaded`.
  */
 export function refuseLate(body: Uint8Array, headerLength: string | null, waitedMs: number): void {
   if (waitedMs <= 0) return;

@@ -2,11 +2,12 @@ import { expect, it } from "vitest";
 import { LoopLag } from "../../../src/protocol/inference/loop-lag.ts";
 
 /** A loop with another request under way, whose turns end when the test says so, at a time of its clock. */
-function startLoop({ isAlone = false } = {}) {
+function startLoop({ isAlone = false, lostMs = 250 } = {}) {
   let nowMs = 1_000;
   const turns: (() => void)[] = [];
-  const lag = new LoopLag(() => nowMs);
-  const begin = () => lag.begin(() => new Promise<void>((resolve) => turns.push(resolve)));
+  const lag = new LoopLag(() => nowMs, lostMs);
+  const start = () => lag.begin(() => new Promise<void>((resolve) => turns.push(resolve)));
+  const begin = () => start().unseenMs;
   const pass = (tookMs: number) => {
     nowMs += tookMs;
   };
@@ -16,7 +17,7 @@ function startLoop({ isAlone = false } = {}) {
     await new Promise((resolve) => setTimeout(resolve, 0));
   };
   if (!isAlone) begin();
-  return { begin, end: () => lag.end(), pass, endTurn, lose: () => turns.splice(0), measured: () => turns.length };
+  return { begin, start, pass, endTurn, lose: () => turns.splice(0), measured: () => turns.length };
 }
 
 it("a request may have waited for as long as the last turn of the loop took", async () => {
@@ -45,13 +46,33 @@ it("nobody waited for an idle loop, nor for one that was late before a rest", as
 });
 
 it("a caller that sends one request after the other does not wait for itself", async () => {
-  const { begin, end, endTurn } = startLoop({ isAlone: true });
-  begin();
+  const { begin, start, endTurn } = startLoop({ isAlone: true });
+  const first = start();
   await endTurn(40);
-  end();
+  first.end();
   expect(begin()).toBe(0);
   await endTurn(40);
   expect(begin()).toBe(40);
+});
+
+it("nor for one that never said that it ended", async () => {
+  const { begin, start, pass, endTurn } = startLoop();
+  pass(300);
+  const first = start();
+  await endTurn(40);
+  first.end();
+  expect(begin()).toBe(0);
+});
+
+it("however long a turn is, it counts where none is ever lost", async () => {
+  const { begin, start, endTurn } = startLoop({ isAlone: true, lostMs: Number.POSITIVE_INFINITY });
+  await endTurn(0);
+  start();
+  await endTurn(900);
+  expect(begin()).toBe(0);
+  start();
+  await endTurn(200);
+  expect(begin()).toBe(200);
 });
 
 it("a turn that was lost with its request is measured anew, and counts for nobody", async () => {

@@ -86,8 +86,12 @@ function trendOf(points: readonly Point[]) {
   );
 }
 
+/** Points since a device's process rested or came back, whose memory is in the sum. */
 function ofRunner(samples: readonly MemorySample[]): Point[] {
-  return samples.flatMap(({ ageMs, bytes }) => (bytes === null ? [] : [{ ageMs, bytes }]));
+  const namesOf = (sample: MemorySample | undefined) => sample?.devices.map(({ deviceKey }) => deviceKey).join();
+  const now = namesOf(samples.at(-1));
+  const changedAt = samples.findLastIndex((sample) => namesOf(sample) !== now);
+  return samples.slice(changedAt + 1).flatMap(({ ageMs, bytes }) => (bytes === null ? [] : [{ ageMs, bytes }]));
 }
 
 /**

@@ -6,6 +6,7 @@ import { readModel } from "../../../onnx/read-model.ts";
 import { type ModelContent, readModelPaths } from "../../devices/ort/model-paths.ts";
 import { roundsActivations, roundsByItself } from "../../devices/ort/whole-products.ts";
 import { planNetwork } from "../../networks/plan-network.ts";
+import { SizedNetwork } from "../../networks/sized-network.ts";
 import { AGREEMENT, agreementAt } from "../../networks/compare-outputs.ts";
 import type { DeviceHost } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
@@ -80,12 +81,12 @@ export async function findAgreement(
 
 /** Whether our own kernels compute products of a network in float16 where a device has it. */
 function mayUseHalves(model: OnnxModel): boolean {
-  if (![...model.weights.values()].some(({ dtype }) => dtype === "float16")) return false;
+  if (![...model.weights.values()].some(({ dtype, dims }) => dtype === "float16" && dims.length === 2)) return false;
   try {
     return planNetwork(model).operators.some(({ narrow }) => narrow?.bits === 16);
   } catch {
-    // They refuse the network.
-    return false;
+    // They refuse the network, or plan it once its sizes are known.
+    return SizedNetwork.fits(model);
   }
 }
 

@@ -54,7 +54,8 @@ export class DirectAnswerer {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const arrival = { arrivedMs: performance.now(), unseenMs: this.#lag.begin(() => setImmediate()) };
+    const { unseenMs, end } = this.#lag.begin(() => setImmediate());
+    const arrival = { arrivedMs: performance.now(), unseenMs };
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     try {
       const { status = 200, headers, body } = await this.#reply(request, response, path, arrival);
@@ -67,7 +68,7 @@ export class DirectAnswerer {
       if (problem.code !== "budget-exceeded") await discardBody(request);
       refuse(response, problem, path, request, headersOf(error));
     } finally {
-      this.#lag.end();
+      end();
     }
   }
 
