@@ -110,7 +110,8 @@ export function chooseTile(tiling: Tiling, kind: TiledKind, size: Product): Tile
 }
 
 /**
- * Program of a dense operator in the arithmetic of its weights, for rows of so many bits, which words have several of.
+ * Program of a dense operator in the arithmetic of its weights. `bits`: of a number in its rounded rows, some of which
+ * share a word.
  */
 export function chooseNarrowTile(size: Product, bits: NarrowBits): TileChoice {
   return inSlices(NARROW_IN_SLICES[bits], { ...size, depth: (size.depth * bits) / 32 });

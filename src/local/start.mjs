@@ -8,8 +8,9 @@ ensureInstalled();
 const node = join(root, "node_modules/.bin/node");
 // It only starts and watches others, so it needs no room for short-lived objects.
 const program = ["--max-semi-space-size=1", join(root, "src/local/main.ts")];
-// Otherwise glibc keeps what each process has freed. All together held 794 MB after a start instead of 1,395 (two cores
-// of an AMD EPYC, 2026-11-27). Source: mallopt(3).
+// Otherwise glibc keeps what each process has freed. With a software GPU all together held 794 MB after a second start, and
+// without these 1,395 after a first one; the edge alone 275 and 411 (two cores of an AMD EPYC, 2026-11-27). Source:
+// mallopt(3).
 const malloc = { MALLOC_TRIM_THRESHOLD_: "131072", MALLOC_MMAP_THRESHOLD_: "131072" };
 const child = spawn(node, [...program, ...process.argv.slice(2)], {
   stdio: "inherit",

@@ -7,8 +7,8 @@ type Shared = Omit<DeviceHostOptions, "role" | "deviceKey" | "driver" | "adapter
 type Wanted = Pick<DeviceHostOptions, "driver" | "adapter">;
 
 /**
- * A GPU's process starts in about a second. SwiftShader's held 294 to 663 MB after the first run of `npm start`, most of it
- * compiled programs (two cores of an AMD EPYC, 2026-11-27).
+ * A GPU's process starts in about a second. SwiftShader's held 294 to 663 MB after the first run of `npm start`, most
+ * of it compiled programs (two cores of an AMD EPYC, 2026-11-27).
  */
 const REST_AFTER_MS = 60_000;
 

@@ -13,7 +13,7 @@ export const AGREEMENT = 1e-3;
 export const ROUNDED_AGREEMENT = 0.1;
 
 /** The same where activations are rounded to float16, each by at most 1/2,048 of itself: room for some twenty layers. */
-export const HALF_AGREEMENT = 0.01;
+const HALF_AGREEMENT = 0.01;
 
 /** Agreement of answers whose activations were rounded to so many bits, or not at all. */
 export function agreementAt(bits: NarrowBits | null): number {

@@ -81,7 +81,8 @@ export function narrowTileOf(numbers: OpNumbers, work: number): Tile | null {
 }
 
 /**
- * Words of the rows of an activation that are rounded to so many bits: vectors of 128 bits, one of which has the step.
+ * Words that an activation takes with its numbers rounded to so many bits: each row is vectors of four words, and one
+ * more with its step.
  */
 export function roundedWords(rows: number, channels: number, bits: NarrowBits): number {
   return rows * 4 * (Math.ceil((channels * bits) / 128) + 1);

@@ -6,7 +6,7 @@ const IDLE_MS = 3;
 const UNDER_WAY_MS = 250;
 
 /** A request under way. */
-export interface Begun {
+interface Begun {
   /** Milliseconds for which it may have waited before it began. */
   readonly unseenMs: number;
   readonly end: () => void;

@@ -84,17 +84,18 @@ function describeOwn(model: OnnxModel): Computation {
   const stored = ["float16", "int8", "int4"].filter((dtype) => holds(model, dtype));
   try {
     const bits = planNetwork(model).operators.flatMap(({ narrow }) => narrow?.bits ?? []);
-    const [wholeLayers, halfLayers] = [8, 16].map((each) => bits.filter((found) => found === each).length);
+    const wholeLayers = bits.filter((each) => each === 8).length;
+    const halfLayers = bits.length - wholeLayers;
     const others = [
-      ...(wholeLayers! > 0 ? [`${wholeLayers} in whole numbers`] : []),
-      ...(halfLayers! > 0 ? [`${halfLayers} in float16`] : []),
+      ...(wholeLayers > 0 ? [`${wholeLayers} in whole numbers`] : []),
+      ...(halfLayers > 0 ? [`${halfLayers} in float16`] : []),
     ];
     const { layers } = count("wgsl", model, null);
     const parts = [
       `float32${others.length > 0 ? `, or ${others.join(" and ")} on devices that are faster so` : ""}`,
       ...(stored.length > 0 ? [`${stored.join(", ")} weights stay packed and are unpacked where used`] : []),
     ];
-    return { backend: "wgsl", layers, wholeLayers: wholeLayers!, how: parts.join("; ") };
+    return { backend: "wgsl", layers, wholeLayers, how: parts.join("; ") };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     return { backend: "wgsl", layers: 0, wholeLayers: 0, how: error.problem.detail.slice(0, MOST_TEXT) };
