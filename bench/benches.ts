@@ -5,6 +5,8 @@ export interface BenchContext {
   /** Name of the requested bench. */
   readonly bench: string;
   readonly rounds: number;
+  /** Whether its results are saved. */
+  readonly save: boolean;
   /** Reports the bench's progress to a person. */
   readonly say: (text: string) => void;
 }
@@ -231,9 +233,16 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "frontier",
+    {
+      description: "The same schedulers over their settings: goodput against kept promises, with plots",
+      load: async () => (await import("./frontier.ts")).benchFrontier,
+    },
+  ],
+  [
     "goodput",
     {
-      description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 12 minutes",
+      description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 20 minutes",
       load: async () => (await import("./goodput.ts")).benchGoodput,
     },
   ],

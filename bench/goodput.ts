@@ -10,10 +10,13 @@ import { openLoaded } from "./goodput/open-loaded.ts";
 import { openOracle } from "./goodput/open-oracle.ts";
 import { openPolicy, startPolicy } from "./goodput/open-policy.ts";
 import { MODELS, writeModel } from "./goodput/served-models.ts";
+import { FIRST_SHAPE, TRACE_SHAPES, type TraceShape } from "./goodput/trace.ts";
 import { startStack } from "./hop/start-stack.ts";
 
 /** Multiples of the measured capacity. */
 const LOADS = [0.5, 1, 1.5, 2, 3];
+/** Load of the further shapes of traces. */
+const SHAPED_LOAD = 2;
 
 const MS = { unit: "ms", better: "lower" } as const;
 const METRICS = {
@@ -36,7 +39,7 @@ const PEERS = {
 };
 
 /**
- * Answers in budget under one trace that no contender can slow down: the whole product, its scheduler alone behind the
+ * Answers in budget under traces that no contender can slow down: the whole product, its scheduler alone behind the
  * same HTTP server as the peers, four peers, and an upper bound for any schedule that knows the trace beforehand.
  */
 export const benchGoodput: Bench = async function* benchGoodput(context) {
@@ -57,7 +60,10 @@ export const benchGoodput: Bench = async function* benchGoodput(context) {
         () => {},
         async () => {},
       );
-    for (const load of LOADS) yield* contend(context, load, { ...known, ours });
+    for (const load of LOADS) yield* contend(context, load, FIRST_SHAPE, { ...known, ours });
+    for (const shape of Object.keys(TRACE_SHAPES) as TraceShape[]) {
+      if (shape !== FIRST_SHAPE) yield* contend(context, SHAPED_LOAD, shape, { ...known, ours });
+    }
   } finally {
     await stack.stop();
   }
@@ -79,19 +85,21 @@ async function measureBefore(say: BenchContext["say"]) {
 async function* contend(
   context: BenchContext,
   load: number,
+  shape: TraceShape,
   { capacity, expected, ours }: Known & Pick<Contest<GoodputCase>, "ours">,
 ) {
   const ratePerSecond = load * capacity;
-  context.say(`${context.bench} ${load}×: measuring service times`);
+  const name = shape === FIRST_SHAPE ? `${load}×` : `${shape}, ${load}×`;
+  context.say(`${context.bench} ${name}: measuring service times`);
   const serviceTimes = await measureUnderLoad(ratePerSecond);
   for (const model of MODELS) {
     const at = (rows: number) => `${rows}: ${serviceTimes[model][rows - 1]?.toFixed(2)}`;
-    context.say(`${context.bench} ${load}×: ${model}, ms by rows: ${[1, 2, 4, 8, 16, 32, 64].map(at).join(", ")}`);
+    context.say(`${context.bench} ${name}: ${model}, ms by rows: ${[1, 2, 4, 8, 16, 32, 64].map(at).join(", ")}`);
   }
   const rows = runContest<GoodputCase>(
     {
       metrics: METRICS,
-      cases: [{ name: `${load}×`, input: { ratePerSecond, serviceTimes, expected } }],
+      cases: [{ name, input: { ratePerSecond, shape, serviceTimes, expected } }],
       device: { name: cpus()[0]?.model.trim() ?? "unknown", software: false },
       ours,
       peers: PEERS,

@@ -38,7 +38,7 @@ async function runBench(bench: string, { rounds, json, save }: Extract<Arguments
   const machine = await describeMachine();
   const rows: Row[] = [];
   const measure = await BENCHES.get(bench)?.load();
-  for await (const row of measure?.({ bench, rounds, say }) ?? []) {
+  for await (const row of measure?.({ bench, rounds, save, say }) ?? []) {
     rows.push(row);
     if (json) process.stdout.write(`${JSON.stringify(row)}\n`);
   }

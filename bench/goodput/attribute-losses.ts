@@ -59,12 +59,12 @@ export function attributeLosses(
 
 /** Reason of a refusal, in hindsight: the batches are known that ran. */
 function findReason(
-  { model, arrivalMs, deadlineMs }: KnownRequest,
+  { model, arrivalMs, deadlineMs, rows }: KnownRequest,
   batches: readonly PlayedBatch[],
   times: ServiceTimes,
 ): Loss {
-  const medianMs = (of: PlayedBatch["model"], rows: number) => times[of][rows - 1] ?? Infinity;
-  const ownMs = medianMs(model, 1);
+  const medianMs = (of: PlayedBatch["model"], size: number) => times[of][size - 1] ?? Infinity;
+  const ownMs = medianMs(model, rows);
   const running = batches.find(({ startedMs, endedMs }) => startedMs <= arrivalMs && arrivalMs < endedMs);
   if (running !== undefined && running.endedMs + ownMs > deadlineMs) {
     if (running.model === model) return "own batch in the way";
@@ -73,7 +73,7 @@ function findReason(
   }
   const later = batches.filter(({ startedMs }) => startedMs >= arrivalMs && startedMs < deadlineMs);
   const hasRoom = later.some((batch) => {
-    const grownMs = batch.endedMs + medianMs(model, batch.rows + 1) - medianMs(model, batch.rows);
+    const grownMs = batch.endedMs + medianMs(model, batch.rows + rows) - medianMs(model, batch.rows);
     return batch.model === model && grownMs <= deadlineMs;
   });
   let freeAtMs = Math.max(arrivalMs, running?.endedMs ?? 0);

@@ -6,13 +6,14 @@ export interface KnownRequest {
   readonly model: ModelName;
   readonly arrivalMs: number;
   readonly deadlineMs: number;
+  readonly rows: number;
 }
 
 /** Requests of a trace. */
 export function knowRequests({ arrivalsMs, requests }: Pick<Trace, "arrivalsMs" | "requests">): KnownRequest[] {
-  return requests.map(({ model, budgetMs }, index) => {
+  return requests.map(({ model, budgetMs, rows }, index) => {
     const arrivalMs = arrivalsMs[index]!;
-    return { model, arrivalMs, deadlineMs: arrivalMs + budgetMs };
+    return { model, arrivalMs, deadlineMs: arrivalMs + budgetMs, rows };
   });
 }
 
@@ -27,8 +28,8 @@ interface Job extends KnownRequest {
  * no batch is larger.
  * Two relaxations, each of which only allows more:
  * (1) Every request is charged its share of the cheapest batch that it could be in: of a size k that ends in time with
- * k requests of its model present at one moment of its window. The charges of a real batch's members add up to at most
- * its duration.
+ * k rows of its model present at one moment of its window, its own among them. The charges of a real batch's members add
+ * up to at most its duration.
  * (2) Device time may be cut into any pieces, and a request served in part. The windows are then filled with charges so
  * that the sum of 1/charge per millisecond is largest.
  * The feasible amounts of work are a polymatroid, whose optimum is greedy: the cheapest requests first, then as much of
@@ -63,10 +64,12 @@ export function boundByModel(
 
 /** Requests of one model that can be served in time, each with its smallest charge. */
 function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly number[]): Job[] {
+  const single = requests.flatMap((request) => Array.from({ length: request.rows }, () => request));
+  /** Of a row of each. */
   const costs = requests.map(() => Infinity);
   for (const [index, durationMs] of batchMs.entries()) {
     const rows = index + 1;
-    const moments = findMoments(requests, rows, durationMs);
+    const moments = findMoments(single, rows, durationMs);
     if (moments.length === 0) break;
     for (const [each, { arrivalMs, deadlineMs }] of requests.entries()) {
       const isPossible = moments.some(([from, to]) => to >= arrivalMs && from <= deadlineMs - durationMs);
@@ -74,7 +77,7 @@ function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly num
     }
   }
   return requests
-    .map((request, each) => ({ ...request, costMs: costs[each]! }))
+    .map((request, each) => ({ ...request, costMs: request.rows * costs[each]! }))
     .filter(({ costMs }) => costMs < Infinity);
 }
 

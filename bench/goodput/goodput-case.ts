@@ -4,11 +4,12 @@ import { joinOutputs } from "../join-outputs.ts";
 import type { FrameSender } from "./frame-sender.ts";
 import type { ServiceTimes } from "./service-times.ts";
 import { createInput, type ModelName, MODELS } from "./served-models.ts";
-import { ROWS } from "./trace.ts";
+import { ROWS, type TraceShape } from "./trace.ts";
 
 /** A load for all contenders, and earlier measurements. */
 export interface GoodputCase {
   readonly ratePerSecond: number;
+  readonly shape: TraceShape;
   readonly serviceTimes: ServiceTimes;
   /** Expected outputs of the models for every image, in order. */
   readonly expected: Float32Array;

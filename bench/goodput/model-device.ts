@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
 import type { InferenceBackend } from "../../src/gpu-runner/serving/queue/inference-server.ts";
-import { joinTensors, splitRows } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
+import { joinTensors, rowsOf, splitRows } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
 import { modelKeyOf } from "../../src/gpu-runner/serving/queue/model-key.ts";
 import { FIRST_VARIANT } from "../../src/protocol/models/model.ts";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
@@ -37,11 +37,9 @@ export async function openModelDevice(): Promise<ModelDevice> {
       const requestId = `batch${batches++}`;
       const inputs = requests.length === 1 ? requests[0]! : joinTensors(requests);
       const { tensors } = await host.infer(keyOf(model), inputs, { requestId });
-      const answers = splitRows(
-        tensors,
-        requests.map(() => 1),
-      );
-      if (answers === null) throw new Error(`${model} did not answer ${requests.length} rows`);
+      const rows = requests.map((each) => rowsOf(each) ?? 1);
+      const answers = splitRows(tensors, rows);
+      if (answers === null) throw new Error(`${model} did not answer batches of ${rows.join(" and ")} rows`);
       return answers;
     },
     async stop() {

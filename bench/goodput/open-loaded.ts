@@ -12,7 +12,7 @@ import { createTrace, seedOfRound } from "./trace.ts";
  */
 export async function openLoaded(
   target: Target,
-  input: GoodputCase,
+  { ratePerSecond, shape }: GoodputCase,
   reset: () => void,
   close: () => Promise<void>,
 ): Promise<Entry> {
@@ -23,13 +23,13 @@ export async function openLoaded(
   };
   try {
     const output = await collectOutputs(sender);
-    await putTrace(createTrace(input.ratePerSecond, seedOfRound(0)), sender, reset);
+    await putTrace(createTrace(ratePerSecond, seedOfRound(0), shape), sender, reset);
     let round = 0;
     return {
       opened: { output, adapter: null },
       async measure() {
         round++;
-        const trace = createTrace(input.ratePerSecond, seedOfRound(round));
+        const trace = createTrace(ratePerSecond, seedOfRound(round), shape);
         return scoreRound(trace, await putTrace(trace, sender, reset));
       },
       close: end,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { rowsOf } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import type { PolicyDevice } from "./model-device.ts";
 import type { ModelName } from "./served-models.ts";
@@ -44,6 +45,11 @@ export const PROCESS_CLOCK: PolicyClock = { now: () => performance.now(), delay:
 export interface Pending {
   readonly request: PolicyRequest;
   readonly reply: (reply: PolicyReply) => void;
+}
+
+/** Rows of requests together. */
+export function countRows(requests: readonly Pending[]): number {
+  return requests.reduce((sum, { request }) => sum + (rowsOf(request.tensors) ?? 1), 0);
 }
 
 export const REFUSED: PolicyReply = { status: 503, tensors: null };

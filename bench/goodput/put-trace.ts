@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { runOpenLoop } from "../../src/cli/load/open-loop.ts";
+import { joinTensors } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import type { FrameSender } from "./frame-sender.ts";
 import { createInput, MODELS } from "./served-models.ts";
-import { MAX_BUDGET_MS, ROWS, type Trace } from "./trace.ts";
+import { MAX_BUDGET_MS, ROWS, type Trace, type TracedRequest } from "./trace.ts";
 
 /** Outcome of one request of a trace. */
 export interface TraceOutcome {
@@ -19,9 +21,16 @@ const GRACE_MS = 50;
 /** A request sent after its budget ended has the smallest allowed budget. */
 const LEAST_BUDGET_MS = 0.1;
 
-const rows = new Map(
+const singles = new Map(
   MODELS.map((model) => [model, Array.from({ length: ROWS }, (_, seed) => createInput(model, seed))]),
 );
+
+/** Tensors of a request: consecutive rows of its model. */
+function inputOf({ model, row, rows }: TracedRequest): readonly Tensor[] {
+  const all = singles.get(model)!;
+  if (rows === 1) return all[row]!;
+  return joinTensors(Array.from({ length: rows }, (_, index) => all[(row + index) % ROWS]!));
+}
 
 /**
  * Sends a trace. Each request carries the rest of its budget at sending, so that a late generator favours no contender.
@@ -37,9 +46,9 @@ export async function putTrace(trace: Trace, sender: FrameSender, reset: () => v
     // Arrivals count from the pacer's readiness, which takes some time.
     begun.resolve(arrivalsMs[index]! + lagMs);
     lags[index] = lagMs;
-    const { model, budgetMs, row } = requests[index]!;
-    const leftMs = Math.max(LEAST_BUDGET_MS, budgetMs - lagMs);
-    return sender.send(model, leftMs, rows.get(model)![row]!).then(
+    const request = requests[index]!;
+    const leftMs = Math.max(LEAST_BUDGET_MS, request.budgetMs - lagMs);
+    return sender.send(request.model, leftMs, inputOf(request)).then(
       ({ status }) => String(status),
       () => "0",
     );

@@ -4,19 +4,20 @@ import { PROBLEMS, ProblemError } from "../../src/protocol/wire/problem.ts";
 import type { PolicyDevice } from "./model-device.ts";
 import { type CreatePolicy, type Policy, PROCESS_CLOCK } from "./policy.ts";
 
-const CONFIDENCE = 0.99;
+const DEFAULTS = { confidence: 0.99, patience: 0 };
 
 /** The runner's own queue in place of a peer's: our scheduler without edge, link and session. It refuses at once. */
-export const createRunnerAlone: CreatePolicy = (device, clock) => openRunner(device, clock, () => 0);
+export const createRunnerAlone = runnerWith({});
 
 /** The same where a refusal may come as late as an answer, as the peers' do. */
-export const createPatientRunner: CreatePolicy = (device, clock) => openRunner(device, clock, (budgetMs) => budgetMs);
+export const createPatientRunner = runnerWith({ patience: 1 });
 
-function openRunner(
-  { host }: PolicyDevice,
-  clock = PROCESS_CLOCK,
-  refuseWithinMs: (budgetMs: number) => number,
-): Policy {
+/** `patience` is the share of a budget after which a refusal may still come. */
+export function runnerWith(settings: Partial<typeof DEFAULTS>): CreatePolicy {
+  return (device, clock) => openRunner(device, { ...DEFAULTS, ...settings }, clock);
+}
+
+function openRunner({ host }: PolicyDevice, { confidence, patience }: typeof DEFAULTS, clock = PROCESS_CLOCK): Policy {
   const server = new InferenceServer(host, clock.now, clock.delay);
   const waiting = new Set<string>();
   return {
@@ -29,8 +30,8 @@ function openRunner(
         deviceKey: "cpu",
         backend: "ort-cpu",
         budgetMs: deadlineMs - arrivedMs,
-        refuseWithinMs: refuseWithinMs(deadlineMs - arrivedMs),
-        confidence: CONFIDENCE,
+        refuseWithinMs: patience * (deadlineMs - arrivedMs),
+        confidence,
         priority: 0,
         joins: true,
         tensors: [...tensors],

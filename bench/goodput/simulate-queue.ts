@@ -1,8 +1,8 @@
 import { sfc32 } from "../../src/stats/random/seeded.ts";
+import { rowsOf } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import { SimClock } from "../simulate/sim-clock.ts";
-import { WAY_MS } from "./policy.ts";
-import { POLICIES, type PolicyName } from "./policies.ts";
+import { type CreatePolicy, WAY_MS } from "./policy.ts";
 import type { PolicyDevice } from "./model-device.ts";
 import type { TraceOutcome } from "./put-trace.ts";
 import type { ModelName } from "./served-models.ts";
@@ -32,8 +32,10 @@ export interface Played {
   readonly batches: readonly PlayedBatch[];
 }
 
-/** One tiny row: durations are drawn, and no answer is computed. */
-const ROW: readonly Tensor[] = [{ name: "row", dtype: "float32", shape: [1, 1], bytes: new Uint8Array(4) }];
+/** Tiny rows: durations are drawn, and no answer is computed. */
+const rowsOfOne = (rows: number): Tensor[] => [
+  { name: "row", dtype: "float32", shape: [rows, 1], bytes: new Uint8Array(4 * rows) },
+];
 /** Way of a request to the server and of its answer back: the least, and the mean of what comes on top. */
 const ONE_WAY_MS = { least: 0.2, more: 0.1 };
 const SLOW_SPELL_MS = 60;
@@ -45,7 +47,7 @@ const REST_MS = MAX_BUDGET_MS + 50;
  * The policy keeps what it has learnt. The same seed gives the same outcomes, in any order of contenders.
  */
 export async function simulateQueue(
-  name: PolicyName,
+  createPolicy: CreatePolicy,
   traces: readonly Trace[],
   serviceTimes: ServiceTimes,
   noise: DeviceNoise,
@@ -54,19 +56,19 @@ export async function simulateQueue(
   const clock = new SimClock();
   const batches: PlayedBatch[] = [];
   const device = simulateDevice(clock, serviceTimes, noise, seed, batches);
-  const policy = POLICIES[name](device, { now: () => clock.nowMs, delay: (durationMs) => clock.delay(durationMs) });
+  const policy = createPolicy(device, { now: () => clock.nowMs, delay: (durationMs) => clock.delay(durationMs) });
   const wayMs = drawWays(seed);
   const played: Played[] = [];
   for (const { arrivalsMs, requests, durationMs } of traces) {
     const beganMs = clock.nowMs;
     const outcomes: TraceOutcome[] = requests.map(() => ({ status: null, latencyMs: durationMs, lagMs: 0 }));
-    for (const [index, { model, budgetMs }] of requests.entries()) {
+    for (const [index, { model, budgetMs, rows }] of requests.entries()) {
       const atMs = beganMs + arrivalsMs[index]!;
       const [thereMs, backMs] = [wayMs(), wayMs()];
       clock.at(atMs + thereMs, () => {
         const arrivedMs = clock.nowMs;
         const deadlineMs = arrivedMs + Math.max(0, budgetMs - WAY_MS);
-        const request = { id: `${beganMs}-${index}`, model, tensors: ROW, arrivedMs, deadlineMs };
+        const request = { id: `${beganMs}-${index}`, model, tensors: rowsOfOne(rows), arrivedMs, deadlineMs };
         void policy.serve(request).then(({ status }) => {
           outcomes[index] = { status, latencyMs: clock.nowMs + backMs - atMs, lagMs: 0 };
         });
@@ -111,7 +113,10 @@ function simulateDevice(
       },
     },
     async compute(model, requests) {
-      await run(model, requests.length);
+      await run(
+        model,
+        requests.reduce((sum, tensors) => sum + (rowsOf(tensors) ?? 1), 0),
+      );
       return requests.map((tensors) => [...tensors]);
     },
   };

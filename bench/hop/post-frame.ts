@@ -13,8 +13,12 @@ export interface FrameReply {
   readonly body: Uint8Array;
 }
 
-/** Sends one frame over a connection of the agent; rejects where that breaks. */
-export function postFrame(agent: Agent, { url, bearer }: Aim, frame: Uint8Array): Promise<FrameReply> {
+/**
+ * Sends one frame over a connection of the agent, and again where the server closes an idle one at that moment; rejects
+ * where the connection breaks otherwise.
+ */
+export function postFrame(agent: Agent, aim: Aim, frame: Uint8Array): Promise<FrameReply> {
+  const { url, bearer } = aim;
   const headers = {
     authorization: `Bearer ${bearer}`,
     "content-type": FRAME_MEDIA_TYPE,
@@ -27,6 +31,10 @@ export function postFrame(agent: Agent, { url, bearer }: Aim, frame: Uint8Array)
     reply.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
     reply.on("end", () => resolve({ status: reply.statusCode ?? 0, body: new Uint8Array(Buffer.concat(chunks)) }));
   });
-  outgoing.on("error", reject).end(frame);
+  outgoing.on("error", (error: NodeJS.ErrnoException) => {
+    if (outgoing.reusedSocket && error.code === "ECONNRESET") postFrame(agent, aim, frame).then(resolve, reject);
+    else reject(error);
+  });
+  outgoing.end(frame);
   return promise;
 }

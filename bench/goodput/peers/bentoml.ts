@@ -1,6 +1,7 @@
 import type { PolicyDevice } from "../model-device.ts";
 import {
   answerBatch,
+  countRows,
   type CreatePolicy,
   type Pending,
   type PolicyClock,
@@ -16,7 +17,7 @@ import { type BatchSample, fitBatchTimes } from "./fit-batch-times.ts";
  * Its `max_latency_ms`, one for each model: it knows no budgets of requests. These were its best at twice the capacity,
  * of 10 to 50 for the policy and 10 to 200 for the vision network.
  */
-const MAX_LATENCY_MS: Readonly<Record<ModelName, number>> = { policy: 50, vision: 20 };
+const BEST_MS: Readonly<Record<ModelName, number>> = { policy: 50, vision: 20 };
 const MAX_ROWS = 64;
 const TICK_MS = 1;
 const DECAY = 0.95;
@@ -44,15 +45,19 @@ export type CorkStep = "drop-oldest" | "wait" | "release";
  * waiting for one more costs those that wait more than the average wait; it takes the newest first. Here
  * the end of a batch is noticed at once, not at the next tick: that only helps it.
  */
-export const createBentoml: CreatePolicy = (device, clock = PROCESS_CLOCK) => {
-  const queues = new Map(MODELS.map((model) => [model, new CorkQueue(device, clock, MAX_LATENCY_MS[model])]));
-  return {
-    serve: (request) => queues.get(request.model)!.serve(request),
-    reset: () => queues.forEach((queue) => queue.reset()),
+export function bentomlWith(maxLatencyMs: Readonly<Record<ModelName, number>>): CreatePolicy {
+  return (device, clock = PROCESS_CLOCK) => {
+    const queues = new Map(MODELS.map((model) => [model, new CorkQueue(device, clock, maxLatencyMs[model])]));
+    return {
+      serve: (request) => queues.get(request.model)!.serve(request),
+      reset: () => queues.forEach((queue) => queue.reset()),
+    };
   };
-};
+}
 
-/** State of a queue: its length, the waits of the oldest and the newest, and whether a batch runs. */
+export const createBentoml = bentomlWith(BEST_MS);
+
+/** State of a queue: its rows, the waits of the oldest and the newest, and whether a batch runs. */
 export interface Corked {
   readonly waiting: number;
   readonly oldestMs: number;
@@ -112,9 +117,15 @@ class CorkQueue {
       if (step === "drop-oldest") this.#queue.shift()!.reply(REFUSED);
       else if (step === "wait")
         await Promise.race([this.#clock.delay(TICK_MS), ...(this.#running === null ? [] : [this.#running])]);
-      else this.#running = this.#run(this.#queue.splice(-MAX_ROWS)).finally(() => (this.#running = null));
+      else this.#running = this.#run(this.#takeNewest()).finally(() => (this.#running = null));
     }
     this.#isControlled = false;
+  }
+
+  #takeNewest(): Pending[] {
+    let from = this.#queue.length - 1;
+    while (from > 0 && countRows(this.#queue.slice(from - 1)) <= MAX_ROWS) from--;
+    return this.#queue.splice(from);
   }
 
   #step(): CorkStep {
@@ -122,7 +133,7 @@ class CorkQueue {
     const oldestMs = nowMs - this.#queue[0]!.request.arrivedMs;
     const newestMs = nowMs - this.#queue.at(-1)!.request.arrivedMs;
     const busy = this.#running !== null;
-    return stepCork({ waiting: this.#queue.length, oldestMs, newestMs, busy }, this.#model, this.#maxLatencyMs);
+    return stepCork({ waiting: countRows(this.#queue), oldestMs, newestMs, busy }, this.#model, this.#maxLatencyMs);
   }
 
   async #run(batch: readonly Pending[]): Promise<void> {
@@ -132,7 +143,7 @@ class CorkQueue {
     this.#seen++;
     if (this.#seen <= SKIPPED_SAMPLES) return;
     const sample = {
-      rows: batch.length,
+      rows: countRows(batch),
       durationMs: endedMs - startedMs,
       waitMs: startedMs - batch[0]!.request.arrivedMs,
     };

@@ -1,6 +1,7 @@
 import type { PolicyDevice } from "../model-device.ts";
 import {
   answerBatch,
+  countRows,
   type CreatePolicy,
   EXPIRED,
   type Pending,
@@ -15,7 +16,7 @@ import { type ModelName, MODELS } from "../served-models.ts";
  * Clipper knows one latency objective for a model and no budgets of requests. These were its best at twice the
  * capacity, of 5 to 50 for the policy and 5 to 100 for the vision network.
  */
-const OBJECTIVES_MS: Readonly<Record<ModelName, number>> = { policy: 50, vision: 10 };
+const BEST_MS: Readonly<Record<ModelName, number>> = { policy: 50, vision: 10 };
 const INCREASE = 1;
 const BACK_OFF = 0.9;
 const MAX_ROWS = 64;
@@ -28,13 +29,17 @@ const MAX_ROWS = 64;
  * objective: that only helps it. (The order of budgets does not: where too much comes, the earliest
  * deadline is the one that is just being missed.)
  */
-export const createClipperAimd: CreatePolicy = (device, clock = PROCESS_CLOCK) => {
-  const queues = new Map(MODELS.map((model) => [model, new AimdQueue(device, clock, OBJECTIVES_MS[model])]));
-  return {
-    serve: (request) => queues.get(request.model)!.serve(request),
-    reset: () => queues.forEach((queue) => queue.reset()),
+export function clipperWith(objectivesMs: Readonly<Record<ModelName, number>>): CreatePolicy {
+  return (device, clock = PROCESS_CLOCK) => {
+    const queues = new Map(MODELS.map((model) => [model, new AimdQueue(device, clock, objectivesMs[model])]));
+    return {
+      serve: (request) => queues.get(request.model)!.serve(request),
+      reset: () => queues.forEach((queue) => queue.reset()),
+    };
   };
-};
+}
+
+export const createClipperAimd = clipperWith(BEST_MS);
 
 /** Limit after a batch of this duration; only a full batch shows that a larger one might do. */
 export function adaptLimit(limit: number, rows: number, tookMs: number, objectiveMs: number): number {
@@ -75,7 +80,7 @@ class AimdQueue {
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       const startedMs = this.#clock.now();
       await answerBatch(this.#device, batch);
-      this.#limit = adaptLimit(this.#limit, batch.length, this.#clock.now() - startedMs, this.#objectiveMs);
+      this.#limit = adaptLimit(this.#limit, countRows(batch), this.#clock.now() - startedMs, this.#objectiveMs);
     }
     this.#busy = false;
   }
@@ -83,8 +88,12 @@ class AimdQueue {
   #take(): Pending[] {
     const nowMs = this.#clock.now();
     const batch: Pending[] = [];
-    while (this.#queue.length > 0 && batch.length < Math.floor(this.#limit)) {
-      const next = this.#queue.shift()!;
+    while (this.#queue.length > 0) {
+      const next = this.#queue[0]!;
+      // A request of more rows than the limit is a batch of its own.
+      const isFull = batch.length > 0 && countRows([...batch, next]) > Math.floor(this.#limit);
+      if (isFull && next.request.deadlineMs > nowMs) break;
+      this.#queue.shift();
       if (next.request.deadlineMs <= nowMs) next.reply(EXPIRED);
       else batch.push(next);
     }

@@ -1,8 +1,10 @@
+import { z } from "zod";
 import type { TensorSpec } from "../models/model.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { invalidRequest, parseInput } from "../wire/parse-input.ts";
 import type { FieldError } from "../wire/problem.ts";
 import { countElements, type DType, measureElements, type Tensor, tensorFromJson } from "../wire/tensor.ts";
+import { type InferWishes, wishFields } from "./inference.ts";
 import { OIP_DATATYPES, OipInferRequest } from "./oip.ts";
 
 /** Content of an Open Inference Protocol request. */
@@ -12,11 +14,21 @@ export interface OipRequest {
   /** Null where the request names none. */
   readonly budgetMs: number | null;
   readonly priority: number;
+  /** Wishes that Triton does not know. */
+  readonly settings: OipSettings;
   /** Requested outputs, each with whether it comes as raw bytes; null for all of them. */
   readonly outputs: ReadonlyMap<string, boolean> | null;
   /** Outputs without their own setting come as raw bytes. */
   readonly isBinary: boolean;
 }
+
+/** Our wishes by the names of the request's parameters, which are written in the protocol's way. */
+const OipSettings = z.object({
+  confidence: wishFields.confidence,
+  refuse_within_ms: wishFields.refuseWithinMs,
+  on_miss: wishFields.onMiss,
+});
+type OipSettings = Pick<InferWishes, "confidence" | "refuseWithinMs" | "onMiss">;
 
 const DTYPES = new Map(Object.entries(OIP_DATATYPES).map(([dtype, name]) => [name, dtype as DType]));
 
@@ -85,7 +97,11 @@ function readParts(json: unknown, raw: Uint8Array): OipRequest {
   });
   // Without a list, or with an empty one, all outputs are meant.
   const named = wanted === undefined || wanted.length === 0 ? null : new Map(wanted);
-  const wishes = { budgetMs: readBudget(parameters), priority: readPriority(parameters["priority"]) };
+  const wishes = {
+    budgetMs: readBudget(parameters),
+    priority: readPriority(parameters["priority"]),
+    settings: readSettings(parameters),
+  };
   return { id, tensors, ...wishes, outputs: named, isBinary };
 }
 
@@ -144,8 +160,13 @@ function readRawBody(body: Uint8Array, inputs: readonly TensorSpec[]): OipReques
   }
   const shape = input.shape.map((size) => (size === -1 ? rows : size));
   const tensor = { name: input.name, dtype: input.dtype, shape, bytes: body };
-  const wishes = { budgetMs: null, priority: 0 };
+  const wishes = { budgetMs: null, priority: 0, settings: readSettings({}) };
   return { id: undefined, tensors: [tensor], ...wishes, outputs: null, isBinary: true };
+}
+
+function readSettings(parameters: Readonly<Record<string, string | number | boolean>>): OipSettings {
+  const { confidence, refuse_within_ms, on_miss } = parseInput(OipSettings, parameters, "#/parameters");
+  return { confidence, refuseWithinMs: refuse_within_ms, onMiss: on_miss };
 }
 
 /** Triton's 1 is the most urgent and 0 the default. Ours runs the other way and is clamped to its range. */

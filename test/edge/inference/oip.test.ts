@@ -54,6 +54,8 @@ async function answerNext(batch = 1): Promise<{
   tensors: readonly Pick<Tensor, "name" | "dtype" | "shape">[];
   budgetMs: number;
   priority?: number | undefined;
+  confidence: number;
+  refuseWithinMs?: number | undefined;
 }> {
   const { offer, payload } = await scripted.nextInfer();
   const values = new Float32Array(payload.slice().buffer);
@@ -202,6 +204,19 @@ describe("an inference", () => {
     await answerNext();
   });
 
+  it("has the confidence, the patience and the best effort that it asks for", async () => {
+    const wishes = { budget_ms: 5_000, confidence: 0.75, refuse_within_ms: 40 };
+    const sure = post({ inputs: [jsonInput()], parameters: wishes });
+    const { confidence, refuseWithinMs } = await answerNext();
+    expect(confidence).toBe(0.75);
+    expect(refuseWithinMs).toBeGreaterThan(0);
+    expect(refuseWithinMs).toBeLessThanOrEqual(40);
+    expect((await sure).status).toBe(200);
+    const trying = post({ inputs: [jsonInput()], parameters: { budget_ms: 5_000, on_miss: "best-effort" } });
+    expect((await answerNext()).confidence).toBe(0);
+    expect((await trying).status).toBe(200);
+  });
+
   it("is counted in the statistics with its rows, batches and times, and calibrations are not", async () => {
     await place("oip-counted");
     const path = "/v2/models/oip-counted";
@@ -266,6 +281,13 @@ describe("what is refused with 400", () => {
       "objects, arrays and fields",
     ],
     ["a sequence", { inputs: [jsonInput()], parameters: { sequence_id: 3 } }, {}, "sequence"],
+    [
+      "a confidence that is none",
+      { inputs: [jsonInput()], parameters: { confidence: 1 } },
+      {},
+      "#/parameters/confidence",
+    ],
+    ["a miss that is none", { inputs: [jsonInput()], parameters: { on_miss: "wait" } }, {}, "#/parameters/on_miss"],
     ["a budget that is none", { inputs: [jsonInput()], parameters: { budget_ms: "fast" } }, {}, "budget_ms"],
     [
       "a header length that lies",

@@ -119,10 +119,10 @@ async function infer(call: Call, version: Version): Promise<Response> {
   await countRefusal(call, reference, async () => refuseLate(body, headerLength, call.unseenMs));
   const request = readOipRequest(body, headerLength, version.inputs, parseJson);
   checkOutputs(request, version.model, version.outputs);
-  const { tensors, priority } = request;
+  const { tensors, priority, settings } = request;
   const budgetMs = request.budgetMs ?? LIMITS.oipBudgetMs;
   const input = {
-    ...InferWishes.parse({ budgetMs, priority }),
+    ...InferWishes.parse({ budgetMs, priority, ...settings }),
     model: reference,
     tensors,
     pointerOf: pointInto(tensors),

@@ -5,10 +5,11 @@ import { fc } from "../../property.ts";
 /** Two rows cost as much as one and a half, three as much as two. */
 const BATCH_MS = { policy: [2, 3, 4], vision: [6, 8, 10] };
 
-const request = (model: KnownRequest["model"], arrivalMs: number, budgetMs: number): KnownRequest => ({
+const request = (model: KnownRequest["model"], arrivalMs: number, budgetMs: number, rows = 1): KnownRequest => ({
   model,
   arrivalMs,
   deadlineMs: arrivalMs + budgetMs,
+  rows,
 });
 
 /** The most that any schedule answers in time: every order and every batching, on whole milliseconds. */
@@ -23,7 +24,8 @@ function findOptimum(requests: readonly KnownRequest[], nowMs = 0): number {
   for (let chosen = 1; chosen < 2 ** left.length; chosen++) {
     const batch = left.filter((_, index) => chosen & (1 << index));
     const { model } = batch[0]!;
-    const endMs = startMs + (BATCH_MS[model][batch.length - 1] ?? Infinity);
+    const rows = batch.reduce((sum, each) => sum + each.rows, 0);
+    const endMs = startMs + (BATCH_MS[model][rows - 1] ?? Infinity);
     const isSound = batch.every(
       (each) => each.model === model && each.arrivalMs <= startMs && endMs <= each.deadlineMs,
     );
@@ -59,8 +61,13 @@ test("where not all fit the cheap ones are counted first", () => {
 
 test("no schedule beats the bound", () => {
   const anyRequest = fc
-    .tuple(fc.constantFrom("policy" as const, "vision" as const), fc.nat({ max: 12 }), fc.integer({ min: 1, max: 14 }))
-    .map(([model, arrivalMs, budgetMs]) => request(model, arrivalMs, budgetMs));
+    .tuple(
+      fc.constantFrom("policy" as const, "vision" as const),
+      fc.nat({ max: 12 }),
+      fc.integer({ min: 1, max: 14 }),
+      fc.integer({ min: 1, max: 3 }),
+    )
+    .map(([model, arrivalMs, budgetMs, rows]) => request(model, arrivalMs, budgetMs, rows));
   fc.assert(
     fc.property(fc.array(anyRequest, { maxLength: 6 }), (requests) => {
       const bound = boundGoodput(requests, BATCH_MS);

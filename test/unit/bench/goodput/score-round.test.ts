@@ -8,7 +8,7 @@ const outcome = (status: number | null, latencyMs: number, lagMs = 0): TraceOutc
 function traceOf(budgetsMs: readonly number[]): Trace {
   return {
     arrivalsMs: Float64Array.from(budgetsMs, (_, index) => index),
-    requests: budgetsMs.map((budgetMs) => ({ model: "policy", budgetMs, row: 0 })),
+    requests: budgetsMs.map((budgetMs) => ({ model: "policy", budgetMs, row: 0, rows: 1 })),
     durationMs: 2_000,
   };
 }

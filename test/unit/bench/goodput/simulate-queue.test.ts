@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { attributeLosses, LOSSES } from "../../../../bench/goodput/attribute-losses.ts";
 import { boundGoodput, knowRequests } from "../../../../bench/goodput/bound-goodput.ts";
-import type { PolicyName } from "../../../../bench/goodput/policies.ts";
+import { POLICIES, type PolicyName } from "../../../../bench/goodput/policies.ts";
 import { scoreRound } from "../../../../bench/goodput/score-round.ts";
 import { interpolate } from "../../../../bench/goodput/service-times.ts";
 import { simulateQueue } from "../../../../bench/goodput/simulate-queue.ts";
-import { createTrace } from "../../../../bench/goodput/trace.ts";
+import { createTrace, TRACE_SHAPES, type TraceShape } from "../../../../bench/goodput/trace.ts";
 
 const TIMES = {
   policy: interpolate([
@@ -21,9 +21,12 @@ const TIMES = {
 const CAPACITY = 178;
 const NOISE = { spread: 0.08, stalls: 0.007, slowness: 1.4 };
 
-async function play(load: number, { policy = "runner-alone", seed = 7 }: { policy?: PolicyName; seed?: number } = {}) {
-  const traces = [createTrace(load * CAPACITY, 1), createTrace(load * CAPACITY, seed)] as const;
-  const [, played] = await simulateQueue(policy, traces, TIMES, NOISE, seed);
+async function play(
+  load: number,
+  { policy = "runner-alone", seed = 7, shape }: { policy?: PolicyName; seed?: number; shape?: TraceShape } = {},
+) {
+  const traces = [createTrace(load * CAPACITY, 1, shape), createTrace(load * CAPACITY, seed, shape)] as const;
+  const [, played] = await simulateQueue(POLICIES[policy], traces, TIMES, NOISE, seed);
   return { trace: traces[1], ...played!, score: scoreRound(traces[1], played!.outcomes) };
 }
 
@@ -55,7 +58,11 @@ test("every loss against the bound has a reason", async () => {
 test("a refusal has the reason that its batch gives", () => {
   const refused = { status: 503, latencyMs: 1, lagMs: 0 };
   const reasonOf = (model: "policy" | "vision", budgetMs: number, batches: Parameters<typeof attributeLosses>[2]) => {
-    const trace = { arrivalsMs: Float64Array.of(10), requests: [{ model, budgetMs, row: 0 }], durationMs: 100 };
+    const trace = {
+      arrivalsMs: Float64Array.of(10),
+      requests: [{ model, budgetMs, row: 0, rows: 1 }],
+      durationMs: 100,
+    };
     const losses = attributeLosses(trace, [refused], batches, TIMES);
     return LOSSES.filter((loss) => losses[loss] > 0);
   };
@@ -73,4 +80,39 @@ test("a refusal has the reason that its batch gives", () => {
   expect(reasonOf("vision", 30, [batch("policy", 1, 9, 11), batch("vision", 1, 11, 22)])).toEqual([
     "refused though it fitted",
   ]);
+});
+
+test.each(Object.keys(TRACE_SHAPES) as TraceShape[])("a trace that is %s keeps its mean rate of rows", (shape) => {
+  const traces = Array.from({ length: 20 }, (_, seed) => createTrace(400, seed, shape));
+  const rows = traces.flatMap(({ requests }) => requests.map((request) => request.rows));
+  const sum = rows.reduce((total, each) => total + each, 0);
+  expect(sum / (20 * 3 * 400)).toBeCloseTo(1, 1);
+  expect(Math.max(...rows)).toBe(shape === "heavy-tailed" ? 8 : 1);
+  for (const { arrivalsMs, durationMs } of traces) {
+    expect(arrivalsMs).toEqual(arrivalsMs.toSorted());
+    expect(arrivalsMs.at(-1)!).toBeLessThan(durationMs);
+  }
+});
+
+test("arrivals come and go as their shape says", () => {
+  const countBy = (shape: TraceShape) => {
+    const counts = new Array<number>(30).fill(0);
+    for (const atMs of createTrace(1_000, 3, shape).arrivalsMs) counts[Math.floor(atMs / 100)]!++;
+    return counts;
+  };
+  expect(countBy("on and off").filter((count) => count === 0).length).toBeGreaterThan(3);
+  const crowd = countBy("flash crowd");
+  expect(crowd.indexOf(Math.max(...crowd))).toBeGreaterThanOrEqual(18);
+  expect(crowd.indexOf(Math.max(...crowd))).toBeLessThan(21);
+  expect(crowd[0]!).toBeLessThan(0.6 * crowd[14]!);
+});
+
+test("schedulers answer requests of many rows, in batches of no more than they join", async () => {
+  for (const policy of ["runner-alone", "clipper-aimd", "bentoml", "fifo-timeouts"] as const) {
+    const { trace, outcomes, batches, score } = await play(0.5, { policy, shape: "heavy-tailed" });
+    const large = trace.requests.flatMap(({ rows }, index) => (rows > 1 ? [outcomes[index]!.status] : []));
+    expect(large).toContain(200);
+    expect(score.goodput).toBeGreaterThan(0);
+    expect(Math.max(...batches.map(({ rows }) => rows))).toBeLessThanOrEqual(64);
+  }
 });

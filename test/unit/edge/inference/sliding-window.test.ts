@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
+  createTimes,
   createWindow,
   noteSample,
+  noteTime,
+  type RecentTimes,
+  shownQuantile,
   type SlidingWindow,
+  timeQuantile,
   windowQuantile,
 } from "../../../../src/edge/inference/predict/sliding-window.ts";
 import { addToSketch, createSketch } from "../../../../src/stats/distribution/sketch.ts";
@@ -66,5 +71,53 @@ describe("a sliding window", () => {
     const window = createWindow(HALF_LIFE_MS);
     noteSample(window, -3, 0);
     expect(windowQuantile(window, null, 0.5, 0)).toBe(0);
+  });
+});
+
+describe("recent times of rare values", () => {
+  const P99 = 0.99;
+  /** Notes so many durations a second, and reads the quantile before each. */
+  const pass = (times: RecentTimes, fromMs: number, seconds: number, durationOf: (index: number) => number) => {
+    for (let index = 0; index < 100 * seconds; index++) {
+      const nowMs = fromMs + 10 * index;
+      timeQuantile(times, prior, P99, nowMs);
+      noteTime(times, durationOf(index), nowMs);
+    }
+    return fromMs + 1_000 * seconds;
+  };
+
+  it("end with a slowdown, after as many samples as show it", () => {
+    const times = createTimes();
+    let nowMs = pass(times, 0, 60, () => 5);
+    nowMs = pass(times, nowMs, 5, () => 50);
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeGreaterThan(45);
+    nowMs = pass(times, nowMs, 1, () => 5);
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeGreaterThan(45);
+    nowMs = pass(times, nowMs, 2, () => 5);
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeLessThan(6);
+    expect(shownQuantile(times, P99, nowMs)).toBeLessThan(6);
+  });
+
+  it("stay where pauses come again and again, more seldom than the latest samples show", () => {
+    const times = createTimes();
+    // Of 500 requests ten in a row are held up: 2%.
+    const nowMs = pass(times, 0, 60, (index) => (index % 500 < 10 ? 50 : 5));
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeGreaterThan(45);
+    expect(shownQuantile(times, P99, nowMs)).toBeGreaterThan(45);
+  });
+
+  it("are not shown by too few samples, nor beyond what 200 can show", () => {
+    const times = createTimes();
+    for (let index = 0; index < 99; index++) noteTime(times, 5, index);
+    expect(shownQuantile(times, P99, 99)).toBe(Infinity);
+    noteTime(times, 5, 99);
+    expect(shownQuantile(times, P99, 99)).toBeCloseTo(5, 1);
+    expect(shownQuantile(times, 0.999, 99)).toBe(Infinity);
+  });
+
+  it("are kept through a rest by the latest samples alone", () => {
+    const times = createTimes();
+    const nowMs = pass(times, 0, 10, () => 5);
+    expect(shownQuantile(times, P99, nowMs + 3_600_000)).toBeCloseTo(5, 1);
   });
 });
