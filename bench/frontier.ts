@@ -103,7 +103,6 @@ function* describeOurs(
   }
 }
 
-/** Where none of ours keeps as much, the one that keeps most stands in. */
 function compare(
   context: Parameters<typeof createRow>[0],
   ours: readonly Point[],
@@ -113,22 +112,14 @@ function compare(
   const goodput = ({ goodputs }: Point) => median(goodputs);
   const pairsOfBest = points.map((theirs) => {
     const asGood = ours.filter(({ kept }) => median(kept) >= median(theirs.kept));
-    const best = asGood.length > 0 ? asGood.toSorted((a, b) => goodput(b) - goodput(a)) : mostKept(ours);
-    return { theirs, best: best[0]! };
+    const [best = null] = asGood.toSorted((a, b) => goodput(b) - goodput(a));
+    return { theirs, best, ratio: best === null ? 0 : goodput(best) / Math.max(1e-9, goodput(theirs)) };
   });
-  const [least] = pairsOfBest.toSorted(
-    (a, b) => goodput(a.best) / goodput(a.theirs) - goodput(b.best) / goodput(b.theirs),
-  );
+  const [least] = pairsOfBest.toSorted((a, b) => a.ratio - b.ratio);
   const { best, theirs } = least!;
   const name = theirs.name === "" ? peer : `${peer}, ${theirs.name}`;
-  return createRow(context, ["goodput, promises kept as well", GOODPUT], best.goodputs, {
-    name,
-    values: theirs.goodputs,
-  });
-}
-
-function mostKept(points: readonly Point[]): Point[] {
-  return points.toSorted((a, b) => median(b.kept) - median(a.kept));
+  const found = best === null ? { reason: "none keeps as many promises" } : { values: best.goodputs };
+  return createRow(context, ["goodput, promises kept as well", GOODPUT], found, { name, values: theirs.goodputs });
 }
 
 function layersOf(

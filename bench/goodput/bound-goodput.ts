@@ -71,7 +71,8 @@ function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly num
     const rows = index + 1;
     const moments = findMoments(single, rows, durationMs);
     if (moments.length === 0) break;
-    for (const [each, { arrivalMs, deadlineMs }] of requests.entries()) {
+    for (const [each, { arrivalMs, deadlineMs, rows: ownRows }] of requests.entries()) {
+      if (ownRows > rows) continue;
       const isPossible = moments.some(([from, to]) => to >= arrivalMs && from <= deadlineMs - durationMs);
       if (isPossible) costs[each] = Math.min(costs[each]!, durationMs / rows);
     }

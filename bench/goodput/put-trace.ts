@@ -38,6 +38,7 @@ function inputOf({ model, row, rows }: TracedRequest): readonly Tensor[] {
  */
 export async function putTrace(trace: Trace, sender: FrameSender, reset: () => void): Promise<TraceOutcome[]> {
   const { arrivalsMs, requests, durationMs } = trace;
+  const inputs = requests.map(inputOf);
   const outcomes: TraceOutcome[] = [];
   const lags = new Float64Array(requests.length);
   let isOver = false;
@@ -46,9 +47,9 @@ export async function putTrace(trace: Trace, sender: FrameSender, reset: () => v
     // Arrivals count from the pacer's readiness, which takes some time.
     begun.resolve(arrivalsMs[index]! + lagMs);
     lags[index] = lagMs;
-    const request = requests[index]!;
-    const leftMs = Math.max(LEAST_BUDGET_MS, request.budgetMs - lagMs);
-    return sender.send(request.model, leftMs, inputOf(request)).then(
+    const { model, budgetMs } = requests[index]!;
+    const leftMs = Math.max(LEAST_BUDGET_MS, budgetMs - lagMs);
+    return sender.send(model, leftMs, inputs[index]!).then(
       ({ status }) => String(status),
       () => "0",
     );

@@ -36,8 +36,8 @@ export const ROWS = 16;
 export const TRACE_SHAPES = {
   "poisson and bursts": "1.5 s Poisson, 1.5 s bursts",
   "on and off": "all arrivals within spells of 100 ms on average, with pauses of 150 ms between them",
-  "flash crowd": "a sine between half and one and a half of the mean, and three times as much for 300 ms",
-  "heavy-tailed": "Poisson arrivals of 1 to 8 rows by a bounded Pareto distribution of index 1.2",
+  "flash crowd": "a sine whose top is three times its bottom, and within it 300 ms of three times as much",
+  "heavy-tailed": "Poisson arrivals of 1 to 8 rows: a Pareto distribution of index 1.2, rounded down, the rest at 8",
 } as const;
 export type TraceShape = keyof typeof TRACE_SHAPES;
 export const FIRST_SHAPE: TraceShape = "poisson and bursts";

@@ -12,13 +12,15 @@ export interface TimedReply {
 
 /** Sends one frame over kept connections, again and again; the same client for every target. */
 export class FrameClient {
-  readonly #agent: Agent;
+  readonly #connections: number;
+  #agent: Agent;
   readonly #aim: () => Promise<Aim>;
   readonly #frame: Uint8Array;
 
   /** `aim` is asked before each request: `tookMs` excludes its time, a latency from a scheduled arrival includes it. */
   constructor(aim: () => Promise<Aim>, frame: Uint8Array, connections: number) {
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.#connections = connections;
+    this.#agent = this.#open();
     this.#aim = aim;
     this.#frame = frame;
   }
@@ -37,6 +39,16 @@ export class FrameClient {
   async warmUp(): Promise<TimedReply> {
     for (let i = 0; i < WARMUP; i++) await this.send();
     return this.send();
+  }
+
+  /** Opens new connections: servers close those that were idle, possibly just as a request is sent. */
+  reconnect(): void {
+    this.#agent.destroy();
+    this.#agent = this.#open();
+  }
+
+  #open(): Agent {
+    return new Agent({ keepAlive: true, maxSockets: this.#connections });
   }
 
   close(): void {

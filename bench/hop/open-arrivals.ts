@@ -34,6 +34,7 @@ export async function openArrivals(
   return {
     opened: { output: readReply(body).values, adapter: null },
     async measure() {
+      client.reconnect();
       const arrivals = poissonArrivals({ ratePerSecond: RATE, durationMs: ROUND_MS, seed: seed++ });
       const spans: Span[] = [];
       const note = ({ latencyMs }: LoadOutcome) => {

@@ -36,6 +36,8 @@ export async function openStream(
   return {
     opened: { output: readReply(body).values, adapter: null },
     async measure() {
+      client.reconnect();
+      await client.send();
       const replies: TimedReply[] = [];
       for (let i = 0; i < REQUESTS; i++) replies.push(await client.send());
       const { p50, p99 } = summarise(replies.map(({ tookMs }) => tookMs));

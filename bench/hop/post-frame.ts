@@ -13,12 +13,8 @@ export interface FrameReply {
   readonly body: Uint8Array;
 }
 
-/**
- * Sends one frame over a connection of the agent, and again where the server closes an idle one at that moment; rejects
- * where the connection breaks otherwise.
- */
-export function postFrame(agent: Agent, aim: Aim, frame: Uint8Array): Promise<FrameReply> {
-  const { url, bearer } = aim;
+/** Sends one frame over a connection of the agent; rejects where that breaks. */
+export function postFrame(agent: Agent, { url, bearer }: Aim, frame: Uint8Array): Promise<FrameReply> {
   const headers = {
     authorization: `Bearer ${bearer}`,
     "content-type": FRAME_MEDIA_TYPE,
@@ -31,10 +27,6 @@ export function postFrame(agent: Agent, aim: Aim, frame: Uint8Array): Promise<Fr
     reply.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
     reply.on("end", () => resolve({ status: reply.statusCode ?? 0, body: new Uint8Array(Buffer.concat(chunks)) }));
   });
-  outgoing.on("error", (error: NodeJS.ErrnoException) => {
-    if (outgoing.reusedSocket && error.code === "ECONNRESET") postFrame(agent, aim, frame).then(resolve, reject);
-    else reject(error);
-  });
-  outgoing.end(frame);
+  outgoing.on("error", reject).end(frame);
   return promise;
 }

@@ -259,6 +259,7 @@ describe("models and requests", () => {
     [["infer", "lenet5", "no-such-file"], 2, "no such file"],
     [["infer", "lenet5"], 2, "Name a file"],
     [["infer", "lenet5", DIGIT, "--budget", "0"], 2, "--budget <ms>"],
+    [["infer", "lenet5", DIGIT, "--refuse-within", "-1"], 2, "--refuse-within <ms>"],
     [["infer", "nobody", DIGIT], 5, "nobody"],
     [
       ["infer", "cartpole", "--input", "observation=[1,2,3,4]", "--budget", "0.1", "--confidence", "0.999"],

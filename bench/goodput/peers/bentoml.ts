@@ -57,9 +57,10 @@ export function bentomlWith(maxLatencyMs: Readonly<Record<ModelName, number>>): 
 
 export const createBentoml = bentomlWith(BEST_MS);
 
-/** State of a queue: its rows, the waits of the oldest and the newest, and whether a batch runs. */
+/** State of a queue: its requests and their rows, the waits of the oldest and the newest, and whether a batch runs. */
 export interface Corked {
   readonly waiting: number;
+  readonly rows: number;
   readonly oldestMs: number;
   readonly newestMs: number;
   readonly busy: boolean;
@@ -67,13 +68,13 @@ export interface Corked {
 
 /** Decision about a queue. */
 export function stepCork(
-  { waiting, oldestMs, newestMs, busy }: Corked,
+  { waiting, rows, oldestMs, newestMs, busy }: Corked,
   { rowMs, fixedMs, waitMs }: CorkModel,
   maxLatencyMs: number,
 ): CorkStep {
-  if (waiting > 1 && oldestMs + rowMs * waiting + fixedMs >= maxLatencyMs) return "drop-oldest";
+  if (waiting > 1 && oldestMs + rowMs * rows + fixedMs >= maxLatencyMs) return "drop-oldest";
   if (busy) return waiting === 1 && oldestMs >= maxLatencyMs ? "drop-oldest" : "wait";
-  const isWorthWaiting = waiting < MAX_ROWS && waiting * (newestMs + TICK_MS + rowMs) <= waitMs * DECAY;
+  const isWorthWaiting = rows < MAX_ROWS && waiting * (newestMs + TICK_MS + rowMs) <= waitMs * DECAY;
   return isWorthWaiting ? "wait" : "release";
 }
 
@@ -133,7 +134,8 @@ class CorkQueue {
     const oldestMs = nowMs - this.#queue[0]!.request.arrivedMs;
     const newestMs = nowMs - this.#queue.at(-1)!.request.arrivedMs;
     const busy = this.#running !== null;
-    return stepCork({ waiting: countRows(this.#queue), oldestMs, newestMs, busy }, this.#model, this.#maxLatencyMs);
+    const state = { waiting: this.#queue.length, rows: countRows(this.#queue), oldestMs, newestMs, busy };
+    return stepCork(state, this.#model, this.#maxLatencyMs);
   }
 
   async #run(batch: readonly Pending[]): Promise<void> {

@@ -42,9 +42,9 @@ export function clipperWith(objectivesMs: Readonly<Record<ModelName, number>>): 
 export const createClipperAimd = clipperWith(BEST_MS);
 
 /** Limit after a batch of this duration; only a full batch shows that a larger one might do. */
-export function adaptLimit(limit: number, rows: number, tookMs: number, objectiveMs: number): number {
+export function adaptLimit(limit: number, isFull: boolean, tookMs: number, objectiveMs: number): number {
   if (tookMs > objectiveMs) return Math.max(1, limit * BACK_OFF);
-  return rows < Math.floor(limit) ? limit : Math.min(MAX_ROWS, limit + INCREASE);
+  return isFull ? Math.min(MAX_ROWS, limit + INCREASE) : limit;
 }
 
 class AimdQueue {
@@ -78,9 +78,11 @@ class AimdQueue {
     if (this.#busy) return;
     this.#busy = true;
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
+      // What is left in the queue had no room.
+      const isFull = this.#queue.length > 0 || countRows(batch) >= Math.floor(this.#limit);
       const startedMs = this.#clock.now();
       await answerBatch(this.#device, batch);
-      this.#limit = adaptLimit(this.#limit, countRows(batch), this.#clock.now() - startedMs, this.#objectiveMs);
+      this.#limit = adaptLimit(this.#limit, isFull, this.#clock.now() - startedMs, this.#objectiveMs);
     }
     this.#busy = false;
   }

@@ -16,6 +16,7 @@ import { PROCESS, type Shell } from "../shell/shell.ts";
 interface InferOptions extends EdgeOptions, InputOptions {
   readonly budget?: number;
   readonly confidence?: number;
+  readonly refuseWithin?: number;
   readonly top: number;
 }
 
@@ -34,6 +35,11 @@ export function inferCommand(shell: Shell = PROCESS): Command {
       numberBetween(LIMITS.minBudgetMs, LIMITS.maxBudgetMs),
     )
     .option("--confidence <share>", "that the budget is kept (default: 0.99)", numberBetween(0.5, 0.999))
+    .option(
+      "--refuse-within <ms>",
+      "for which a refusal may wait for room in a queue (default: 0)",
+      numberBetween(0, LIMITS.maxBudgetMs),
+    )
     .option("--input <name=json>", "an input as JSON, or @file; again for more", collect(String))
     .option("--image <file>", "a PNG file, fitted to the input: resized, grey or RGB, 0 to 1")
     .option("--wav <file>", "a WAV file, fitted to the input: mono, cut or filled up")
@@ -48,7 +54,7 @@ export function inferCommand(shell: Shell = PROCESS): Command {
 
 async function infer(model: string, file: string | undefined, options: InferOptions, shell: Shell): Promise<void> {
   const client = await openEdge(options, shell);
-  const { budget, confidence, top, json } = options;
+  const { budget, confidence, refuseWithin, top, json } = options;
   const request = await readRequest(client, model, file, options, shell);
   const body = {
     budgetMs: BUDGET_MS,
@@ -56,6 +62,7 @@ async function infer(model: string, file: string | undefined, options: InferOpti
     model,
     ...(budget !== undefined && { budgetMs: budget }),
     ...(confidence !== undefined && { confidence }),
+    ...(refuseWithin !== undefined && { refuseWithinMs: refuseWithin }),
   };
   const reply = await client.call(endpoints.infer, { body });
   shell.print(json ? `${JSON.stringify(reply)}\n` : renderAnswer(reply, top));

@@ -22,6 +22,8 @@ interface LoadOptions extends EdgeOptions {
   readonly trace?: string;
   readonly seed: number;
   readonly direct?: boolean;
+  readonly confidence: number;
+  readonly refuseWithin: number;
 }
 
 const REFRESH_MS = 250;
@@ -40,6 +42,13 @@ export function loadCommand(shell: Shell = PROCESS): Command {
     .description("Put a load on a model: an open loop, latency from the scheduled arrival")
     .requiredOption("--model <name>", "model, or `name@2` for a version")
     .option("--budget <ms>", "budget of each request", numberBetween(LIMITS.minBudgetMs, LIMITS.maxBudgetMs), 50)
+    .option("--confidence <share>", "that the budget is kept", numberBetween(0.5, 0.999), 0.99)
+    .option(
+      "--refuse-within <ms>",
+      "for which a refusal may wait for room in a queue",
+      numberBetween(0, LIMITS.maxBudgetMs),
+      0,
+    )
     .option("--rate <requests/s>", "mean rate of arrivals", numberBetween(0.01, 1e5), 50)
     .option("--duration <s>", "how long requests arrive", numberBetween(0.1, 86_400), 10)
     .addOption(new Option("--arrivals <kind>", "how they arrive").choices(["poisson", "bursts"]).default("poisson"))
@@ -50,7 +59,7 @@ export function loadCommand(shell: Shell = PROCESS): Command {
 }
 
 async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
-  const { budget: budgetMs, seed, json } = options;
+  const { budget: budgetMs, confidence, refuseWithin: refuseWithinMs, seed, json } = options;
   const client = await openEdge(options, shell);
   const { arrivalsMs, durationMs } = await planArrivals(options);
   const [name, version] = await findVersion(client, options.model);
@@ -69,7 +78,8 @@ async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
   const line = new LiveLine(arrivalsMs.length, startedAtMs);
   const hide = shell.warnColumns === undefined || json ? null : showLine(line, shell.warn, shell.warnColumns);
   let direct = 0;
-  const request = { model, budgetMs, inputs, ...(options.direct === true && { direct: "auto" as const }) };
+  const wishes = { model, budgetMs, confidence, refuseWithinMs };
+  const request = { ...wishes, inputs, ...(options.direct === true && { direct: "auto" as const }) };
   const send = async (): Promise<string> => {
     line.noteSent();
     try {

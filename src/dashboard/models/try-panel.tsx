@@ -24,6 +24,7 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
   const [tensors, setTensors] = useState<ReadonlyMap<string, Tensor>>(new Map());
   const [budgetMs, setBudgetMs] = useState(USUAL_BUDGET_MS);
   const [confidence, setConfidence] = useState(0.99);
+  const [refuseWithinMs, setRefuseWithinMs] = useState(0);
   const [minFidelity, setMinFidelity] = useState(0);
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -54,7 +55,7 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
   };
   const ask = async ({ signal }: { readonly signal: AbortSignal }): Promise<Outcome> => {
     const ordered = inputs.flatMap(({ name }) => tensors.get(name) ?? []);
-    const wishes = { model: `${model}@${version}`, budgetMs, confidence, minFidelity };
+    const wishes = { model: `${model}@${version}`, budgetMs, confidence, refuseWithinMs, minFidelity };
     try {
       return { answer: await inferFrame(client, { ...wishes, inputs: ordered, signal }) };
     } catch (error) {
@@ -80,6 +81,13 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
             onValue={setBudgetMs}
           />
           <Wish name="Confidence" value={confidence} least={0.5} most={0.999} onValue={setConfidence} />
+          <Wish
+            name="Refuse within (ms)"
+            value={refuseWithinMs}
+            least={0}
+            most={LIMITS.maxBudgetMs}
+            onValue={setRefuseWithinMs}
+          />
           <Wish name="Least fidelity" value={minFidelity} least={0} most={1} onValue={setMinFidelity} />
           <button type="submit" class="primary" aria-disabled={!isReady} aria-describedby="try-note">
             {isBusy ? "Asking …" : "Ask the model"}

@@ -81,7 +81,8 @@ function inference<Params>({ path, params }: Subject<Params>) {
   return defineEndpoint({
     ...post,
     path: `${path}/infer`,
-    summary: "Run a model; `parameters.timeout` (µs) or `parameters.budget_ms` is the budget",
+    summary:
+      "Run a model; `parameters.timeout` (µs) or `parameters.budget_ms` is the budget, `parameters.confidence` its confidence",
     description:
       "Tensors are JSON, or raw bytes behind it with `Inference-Header-Content-Length`. The body may be gzip or deflate.",
     access: "infer",

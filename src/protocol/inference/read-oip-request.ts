@@ -14,8 +14,7 @@ export interface OipRequest {
   /** Null where the request names none. */
   readonly budgetMs: number | null;
   readonly priority: number;
-  /** Wishes that Triton does not know. */
-  readonly settings: OipSettings;
+  readonly parameters: OipParameters;
   /** Requested outputs, each with whether it comes as raw bytes; null for all of them. */
   readonly outputs: ReadonlyMap<string, boolean> | null;
   /** Outputs without their own setting come as raw bytes. */
@@ -28,7 +27,7 @@ const OipSettings = z.object({
   refuse_within_ms: wishFields.refuseWithinMs,
   on_miss: wishFields.onMiss,
 });
-type OipSettings = Pick<InferWishes, "confidence" | "refuseWithinMs" | "onMiss">;
+type OipParameters = NonNullable<OipInferRequest["parameters"]>;
 
 const DTYPES = new Map(Object.entries(OIP_DATATYPES).map(([dtype, name]) => [name, dtype as DType]));
 
@@ -97,12 +96,8 @@ function readParts(json: unknown, raw: Uint8Array): OipRequest {
   });
   // Without a list, or with an empty one, all outputs are meant.
   const named = wanted === undefined || wanted.length === 0 ? null : new Map(wanted);
-  const wishes = {
-    budgetMs: readBudget(parameters),
-    priority: readPriority(parameters["priority"]),
-    settings: readSettings(parameters),
-  };
-  return { id, tensors, ...wishes, outputs: named, isBinary };
+  const wishes = { budgetMs: readBudget(parameters), priority: readPriority(parameters["priority"]) };
+  return { id, tensors, parameters, ...wishes, outputs: named, isBinary };
 }
 
 /** Errors of an output's unsupported settings: shared memory, and classification. */
@@ -160,11 +155,14 @@ function readRawBody(body: Uint8Array, inputs: readonly TensorSpec[]): OipReques
   }
   const shape = input.shape.map((size) => (size === -1 ? rows : size));
   const tensor = { name: input.name, dtype: input.dtype, shape, bytes: body };
-  const wishes = { budgetMs: null, priority: 0, settings: readSettings({}) };
-  return { id: undefined, tensors: [tensor], ...wishes, outputs: null, isBinary: true };
+  const wishes = { budgetMs: null, priority: 0 };
+  return { id: undefined, tensors: [tensor], parameters: {}, ...wishes, outputs: null, isBinary: true };
 }
 
-function readSettings(parameters: Readonly<Record<string, string | number | boolean>>): OipSettings {
+/** The wishes that Triton does not know, of a request to the edge: a direct one has those of its ticket. */
+export function readOipSettings({
+  parameters,
+}: OipRequest): Pick<InferWishes, "confidence" | "refuseWithinMs" | "onMiss"> {
   const { confidence, refuse_within_ms, on_miss } = parseInput(OipSettings, parameters, "#/parameters");
   return { confidence, refuseWithinMs: refuse_within_ms, onMiss: on_miss };
 }

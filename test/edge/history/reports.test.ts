@@ -87,6 +87,22 @@ describe("a report", () => {
     expect(await row.first("revision")).toBe("0123abc");
   });
 
+  it("is stored whole where the database was set back to a time before its series", async () => {
+    const measurements = [
+      { ...wall, subject: "set-back", value: 1 },
+      { ...wall, subject: "kept", value: 1 },
+    ];
+    const { series } = await report({ run: "before-the-restore", measurements });
+    await env.DB.batch([
+      env.DB.prepare("delete from points where series_no = (select no from series where id = ?)").bind(series[0]),
+      env.DB.prepare("delete from series where id = ?").bind(series[0]),
+    ]);
+    const again = await report({ run: "after-the-restore", measurements });
+    expect(again.series).toEqual(series);
+    expect(await readPoints(series[0])).toHaveLength(1);
+    expect(await readPoints(series[1])).toHaveLength(2);
+  });
+
   it("may hold measurements of other times and labels, and one series twice", async () => {
     const { series } = await report({
       at: AT,

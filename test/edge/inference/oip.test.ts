@@ -287,6 +287,12 @@ describe("what is refused with 400", () => {
       {},
       "#/parameters/confidence",
     ],
+    [
+      "a patience that is none",
+      { inputs: [jsonInput()], parameters: { refuse_within_ms: -1 } },
+      {},
+      "refuse_within_ms",
+    ],
     ["a miss that is none", { inputs: [jsonInput()], parameters: { on_miss: "wait" } }, {}, "#/parameters/on_miss"],
     ["a budget that is none", { inputs: [jsonInput()], parameters: { budget_ms: "fast" } }, {}, "budget_ms"],
     [

@@ -154,6 +154,8 @@ describe("the command", () => {
     ["--seed", "4294967296", "must be a number from 0 to 4294967295"],
     ["--rate", "", "must be a number from 0.01"],
     ["--budget", "soon", "must be a number from"],
+    ["--confidence", "1", "must be a number from 0.5 to 0.999"],
+    ["--refuse-within", "-1", "must be a number from 0 to"],
     ["--arrivals", "daily", "Allowed choices are poisson, bursts"],
   ])("refuses %s %s", async (option, value, reason) => {
     await expect(parse(option, value)).rejects.toThrow(reason);

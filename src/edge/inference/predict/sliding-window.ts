@@ -77,44 +77,48 @@ function rebase(window: SlidingWindow, nowMs: number): void {
   window.originMs = nowMs;
 }
 
-/** The latest samples of one duration, however long ago they came. */
+/** The latest samples of one duration. */
 interface LatestSamples {
-  /** A ring. */
-  readonly values: Float32Array;
+  /** A ring, once it is full. */
+  readonly values: number[];
   /** Samples so far. */
   seen: number;
+  atMs: number;
   /** Quantiles of the last readings, with the number of samples then. */
-  readonly read: Map<number, { readonly at: number; readonly valueMs: number }>;
+  readonly read: Map<number, { readonly seen: number; readonly valueMs: number }>;
 }
 
-/** Twice as many as show a p99, so that one pause alone does not decide. */
+/** Twice as many as show a p99: of them one slow sample alone does not decide. */
 const LATEST = 200;
-/** A quantile is read again after so many further samples: sorting takes longer than all else. */
+/** A quantile is read again after so many further samples, or a twentieth of them: sorting takes longer than all else. */
 const LATEST_FRESH_FOR = 10;
+/** Without a sample for so long, what came last shows nothing of now. */
+const LATEST_HOLDS_MS = 60_000;
 
-function createLatest(): LatestSamples {
-  return { values: new Float32Array(LATEST), seen: 0, read: new Map() };
+function noteLatest(latest: LatestSamples, durationMs: number, nowMs: number): void {
+  latest.values[latest.seen % LATEST] = durationMs;
+  latest.seen++;
+  latest.atMs = nowMs;
 }
 
-function noteLatest(latest: LatestSamples, durationMs: number): void {
-  latest.values[latest.seen++ % LATEST] = durationMs;
-}
-
-/** Infinite where the samples are too few to show it. */
-function latestQuantile({ values, seen, read }: LatestSamples, confidence: number): number {
-  const kept = Math.min(seen, LATEST);
-  if (kept < 1 / (1 - confidence)) return Infinity;
+/** Infinite where the samples are too few to show it, or too old. */
+function latestQuantile({ values, seen, atMs, read }: LatestSamples, confidence: number, nowMs: number): number {
+  if (values.length < 1 / (1 - confidence) || nowMs - atMs > LATEST_HOLDS_MS) return Infinity;
   const known = read.get(confidence);
-  if (known !== undefined && seen - known.at < LATEST_FRESH_FOR) return known.valueMs;
-  const valueMs = values.subarray(0, kept).toSorted()[Math.floor(confidence * kept)]!;
-  if (read.size >= READ_CONFIDENCES) read.clear();
-  read.set(confidence, { at: seen, valueMs });
+  if (known !== undefined && seen - known.seen < Math.min(LATEST_FRESH_FOR, values.length / 20)) return known.valueMs;
+  const valueMs = Float64Array.from(values).toSorted()[Math.floor(confidence * values.length)]!;
+  keepNewest(read, READ_CONFIDENCES, confidence, { seen, valueMs });
   return valueMs;
+}
+
+function keepNewest<Value>(map: Map<number, Value>, most: number, key: number, value: Value): void {
+  if (map.size >= most && !map.has(key)) map.delete(map.keys().next().value!);
+  map.set(key, value);
 }
 
 /**
  * Recent times of one duration in two windows: the short one follows changes, the long one contains rare values. The
- * latest samples follow changes in rare values, too.
+ * latest samples follow changes of rare values, too.
  */
 export interface RecentTimes {
   readonly short: SlidingWindow;
@@ -124,39 +128,47 @@ export interface RecentTimes {
   readonly contests: Map<number, Contest>;
 }
 
-/** The last quantiles of the long window and of the latest samples, and how far those before were off. */
+/** Two forecasts of one quantile, by the long window and by the latest samples, and the losses of those before. */
 interface Contest {
   longMs: number;
   latestMs: number;
   longLoss: number;
   latestLoss: number;
   atMs: number;
+  /** Samples that these forecasts may still be judged by: both would have changed after more. */
+  left: number;
 }
 
 const SHORT_HALF_LIFE_MS = 3_000;
 const LONG_HALF_LIFE_MS = 60_000;
 /** Confidence from which on a few seconds hold too few samples. */
 const RARE = 0.95;
+/** Confidences for which forecasts are judged; each costs every sample a little. */
+const CONTESTS = 8;
 
 export function createTimes(): RecentTimes {
   return {
     short: createWindow(SHORT_HALF_LIFE_MS),
     long: createWindow(LONG_HALF_LIFE_MS),
-    latest: createLatest(),
+    latest: { values: [], seen: 0, atMs: 0, read: new Map() },
     contests: new Map(),
   };
 }
 
-export function noteTime({ short, long, latest, contests }: RecentTimes, durationMs: number, nowMs: number): void {
+export function noteTime({ short, long, latest, contests }: RecentTimes, takenMs: number, nowMs: number): void {
+  const durationMs = Math.max(0, takenMs);
   for (const [confidence, contest] of contests) {
-    const decay = 2 ** ((contest.atMs - nowMs) / LONG_HALF_LIFE_MS);
+    if (contest.left === 0) continue;
+    // The clock may jump back.
+    const decay = Math.min(1, 2 ** ((contest.atMs - nowMs) / LONG_HALF_LIFE_MS));
     contest.longLoss = contest.longLoss * decay + lossOf(contest.longMs, durationMs, confidence);
     contest.latestLoss = contest.latestLoss * decay + lossOf(contest.latestMs, durationMs, confidence);
     contest.atMs = nowMs;
+    contest.left--;
   }
   noteSample(short, durationMs, nowMs);
   noteSample(long, durationMs, nowMs);
-  noteLatest(latest, durationMs);
+  noteLatest(latest, durationMs, nowMs);
 }
 
 /**
@@ -170,50 +182,55 @@ function lossOf(forecastMs: number, durationMs: number, confidence: number): num
 }
 
 /**
- * The duration that samples alone show with this confidence; infinite where they weigh too little to show it.
+ * The duration that samples alone show with this confidence; infinite where the window's weigh too little to show it.
  * The same samples decide as with a prior.
  */
 export function shownQuantile(times: RecentTimes, confidence: number, nowMs: number): number {
-  const window = confidence < RARE ? times.short : times.long;
-  const weight = window.sketch.count * decayOf(window, nowMs);
-  const shownMs = weight < 1 / (1 - confidence) ? Infinity : windowQuantile(window, null, confidence, nowMs);
-  return confidence < RARE ? shownMs : betterQuantile(times, shownMs, confidence, nowMs);
+  return decide(times, confidence, nowMs, (window, asked) => {
+    const weight = window.sketch.count * decayOf(window, nowMs);
+    return weight < 1 / (1 - asked) ? Infinity : windowQuantile(window, null, asked, nowMs);
+  });
 }
 
-/** Reduces the weight of all samples by a share. The latest ones stay, which count only where they show less. */
+/** Reduces the weight of all samples by a share; not of the latest ones, which can only lower a forecast. */
 export function fadeTimes({ short, long }: RecentTimes, share: number): void {
   fadeWindow(short, share);
   fadeWindow(long, share);
 }
 
-/**
- * The duration that is not exceeded with this confidence, starting from `prior`.
- * From 0.95 on the long window decides. A short pause holds up all requests under way: more than 1% of the last
- * seconds, but less than 1% of the last minute unless it recurs. A lasting slowdown soon exceeds that share of both
- * windows. The latest samples decide where they show less and were right: a slowdown that is over ends with them.
- * Below 0.95 the short window decides, since the long one needs half a minute to follow.
- */
+/** The duration that is not exceeded with this confidence, starting from `prior`. The same samples decide as without. */
 export function timeQuantile(times: RecentTimes, prior: Sketch, confidence: number, nowMs: number): number {
-  if (confidence < RARE) return windowQuantile(times.short, prior, confidence, nowMs);
-  return betterQuantile(times, windowQuantile(times.long, prior, confidence, nowMs), confidence, nowMs);
+  return decide(times, confidence, nowMs, (window, asked) => windowQuantile(window, prior, asked, nowMs));
 }
 
 /**
- * The quantile of the long window, or of the latest samples where that is less and lost no more of late. Pauses that come
- * again are forgotten by the latest samples, which then lose each time.
+ * From 0.95 on the long window decides. A short pause holds up all requests under way: more than 1% of the last
+ * seconds, but less than 1% of the last minute unless it recurs. A lasting slowdown soon exceeds that share of both
+ * windows. The latest samples decide in its place where they show less and lost less of late: a slowdown ends with them.
+ * They forget pauses that come again, and then lose at each of them.
+ * Below 0.95 the short window decides, since the long one needs half a minute to follow; but no such quantile exceeds
+ * that of 0.95.
  */
-function betterQuantile({ latest, contests }: RecentTimes, shownMs: number, confidence: number, nowMs: number): number {
-  const ofLatestMs = latestQuantile(latest, confidence);
-  if (ofLatestMs === Infinity) return shownMs;
-  const latestMs = Math.min(shownMs, ofLatestMs);
-  const longMs = shownMs === Infinity ? latestMs : shownMs;
-  const contest = contests.get(confidence);
-  if (contest === undefined) {
-    if (contests.size >= READ_CONFIDENCES) contests.clear();
-    contests.set(confidence, { longMs, latestMs, longLoss: 0, latestLoss: 0, atMs: nowMs });
-    return latestMs;
+function decide(
+  times: RecentTimes,
+  confidence: number,
+  nowMs: number,
+  read: (window: SlidingWindow, confidence: number) => number,
+): number {
+  const longMs = read(times.long, Math.max(RARE, confidence));
+  const rareMs = betterForecast(times, longMs, Math.max(RARE, confidence), nowMs);
+  return confidence < RARE ? Math.min(read(times.short, confidence), rareMs) : rareMs;
+}
+
+function betterForecast({ latest, contests }: RecentTimes, longMs: number, confidence: number, nowMs: number): number {
+  const latestMs = Math.min(longMs, latestQuantile(latest, confidence, nowMs));
+  if (longMs === Infinity) return longMs;
+  const known = contests.get(confidence);
+  if (known === undefined) {
+    const contest = { longMs, latestMs, longLoss: 0, latestLoss: 0, atMs: nowMs, left: LATEST_FRESH_FOR };
+    keepNewest(contests, CONTESTS, confidence, contest);
+    return longMs;
   }
-  contest.longMs = longMs;
-  contest.latestMs = latestMs;
-  return contest.latestLoss <= contest.longLoss ? latestMs : longMs;
+  Object.assign(known, { longMs, latestMs, left: LATEST_FRESH_FOR });
+  return known.latestLoss < known.longLoss ? latestMs : longMs;
 }

@@ -12,7 +12,12 @@ import {
   OIP_HEADER_LENGTH,
   refuseExtension,
 } from "../../../protocol/inference/oip.ts";
-import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
+import {
+  checkOutputs,
+  pointInto,
+  readOipRequest,
+  readOipSettings,
+} from "../../../protocol/inference/read-oip-request.ts";
 import { refuseLate } from "../../../protocol/inference/refuse-late.ts";
 import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
 import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
@@ -119,10 +124,10 @@ async function infer(call: Call, version: Version): Promise<Response> {
   await countRefusal(call, reference, async () => refuseLate(body, headerLength, call.unseenMs));
   const request = readOipRequest(body, headerLength, version.inputs, parseJson);
   checkOutputs(request, version.model, version.outputs);
-  const { tensors, priority, settings } = request;
+  const { tensors, priority } = request;
   const budgetMs = request.budgetMs ?? LIMITS.oipBudgetMs;
   const input = {
-    ...InferWishes.parse({ budgetMs, priority, ...settings }),
+    ...InferWishes.parse({ budgetMs, priority, ...readOipSettings(request) }),
     model: reference,
     tensors,
     pointerOf: pointInto(tensors),

@@ -22,7 +22,9 @@ export interface Measurement {
 
 /**
  * Stores measurements, and creates series that are new: JSON parameters of many rows, in one transaction with `further`
- * statements. `rows` are the series of the measurements, where they are known already.
+ * statements. `rows` are the series of the measurements, where they are known already. Series that this isolate has
+ * stored are not sent again. Where the database lacks one after all, since it was set back to an earlier time, the
+ * transaction fails and is repeated with all series.
  */
 export async function appendMeasurements(
   binding: D1Database,
@@ -41,23 +43,36 @@ export async function appendMeasurements(
   const insertPoints = binding.prepare(
     `insert into points (series_no, at_ms, source_id, run_id, revision, count, min, max, sum, sketch)
      select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
-     from json_each(?1) join series on series.id = value->>0 where true on conflict do nothing`,
+     from json_each(?1) left join series on series.id = value->>0 where true on conflict do nothing`,
   );
   const rowsOfPoints = measurements.map(({ atMs, sourceId, runId, revision = null, aggregate: a }, index) => {
     return [series[index]?.[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
   });
   const nowMs = Date.now();
-  await binding.batch([
-    ...chunkRows([...new Set(series)]).map((json) => insertSeries.bind(json, nowMs)),
-    ...chunkRows(rowsOfPoints).map((json) => insertPoints.bind(json)),
-    ...further,
-  ]);
+  const distinct = [...new Set(series)];
+  const store = (unsent: readonly SeriesRow[]) =>
+    binding.batch([
+      ...chunkRows(unsent).map((json) => insertSeries.bind(json, nowMs)),
+      ...chunkRows(rowsOfPoints).map((json) => insertPoints.bind(json)),
+      ...further,
+    ]);
+  const missing = distinct.filter(([id]) => !storedSeries.has(id));
+  try {
+    await store(missing);
+  } catch (error) {
+    if (!String(error).includes("NOT NULL constraint failed: points.series_no")) throw error;
+    await store(distinct);
+  }
+  if (storedSeries.size + missing.length > ROWS_KEPT) storedSeries.clear();
+  for (const [id] of distinct) storedSeries.add(id);
 }
 
 /** A new series in the order of its columns: id, project, kind of subject, subject, metric, fingerprint, label, key. */
 type SeriesRow = readonly [id: string, ...(string | null)[]];
 
 const ROWS_KEPT = 4_000;
+/** Ids of series that are stored. */
+const storedSeries = new Set<string>();
 /** Rows by project and key: what reports again and again reports the same series, and each id is a digest. */
 const knownRows = new Map<string, SeriesRow>();
 

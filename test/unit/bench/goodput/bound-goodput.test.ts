@@ -39,6 +39,8 @@ function findOptimum(requests: readonly KnownRequest[], nowMs = 0): number {
 test("a request that no batch could serve in time counts for nothing", () => {
   expect(boundGoodput([request("vision", 0, 5)], BATCH_MS)).toBe(0);
   expect(boundGoodput([request("vision", 0, 6)], BATCH_MS)).toBeCloseTo(1);
+  expect(boundGoodput([request("vision", 0, 9, 3)], BATCH_MS)).toBe(0);
+  expect(boundGoodput([request("vision", 0, 10, 3)], BATCH_MS)).toBeCloseTo(1);
   expect(boundGoodput([], BATCH_MS)).toBe(0);
 });
 

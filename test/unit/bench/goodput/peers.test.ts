@@ -7,20 +7,20 @@ import { adaptLimit, createClipperAimd } from "../../../../bench/goodput/peers/c
 import { fitBatchTimes } from "../../../../bench/goodput/peers/fit-batch-times.ts";
 
 test("Clipper's limit rises by one behind a full batch in time, and falls by a tenth behind a late one", () => {
-  expect(adaptLimit(4.5, 4, 1, 10)).toBe(5.5);
-  expect(adaptLimit(4.5, 3, 1, 10)).toBe(4.5);
-  expect(adaptLimit(10, 10, 1_000, 10)).toBe(9);
-  expect(adaptLimit(1, 1, 1_000, 10)).toBe(1);
-  expect(adaptLimit(64, 64, 1, 10)).toBe(64);
+  expect(adaptLimit(4.5, true, 1, 10)).toBe(5.5);
+  expect(adaptLimit(4.5, false, 1, 10)).toBe(4.5);
+  expect(adaptLimit(10, true, 1_000, 10)).toBe(9);
+  expect(adaptLimit(1, true, 1_000, 10)).toBe(1);
+  expect(adaptLimit(64, true, 1, 10)).toBe(64);
 });
 
 test("BentoML drops the oldest that would be late, waits while that is cheap, and releases else", () => {
   const model = { rowMs: 1, fixedMs: 1, waitMs: 10 };
-  const state = { waiting: 2, oldestMs: 0, newestMs: 0, busy: false };
+  const state = { waiting: 2, rows: 2, oldestMs: 0, newestMs: 0, busy: false };
   expect(stepCork({ ...state, oldestMs: 1_000 }, model, 10)).toBe("drop-oldest");
   // One alone is served late rather than dropped, but for one that has waited its time behind a batch.
-  expect(stepCork({ ...state, waiting: 1, oldestMs: 1_000, newestMs: 1_000 }, model, 10)).toBe("release");
-  expect(stepCork({ ...state, waiting: 1, oldestMs: 1_000, busy: true }, model, 10)).toBe("drop-oldest");
+  expect(stepCork({ ...state, waiting: 1, rows: 8, oldestMs: 1_000, newestMs: 1_000 }, model, 10)).toBe("release");
+  expect(stepCork({ ...state, waiting: 1, rows: 8, oldestMs: 1_000, busy: true }, model, 10)).toBe("drop-oldest");
   expect(stepCork({ ...state, busy: true }, model, 10)).toBe("wait");
   // Another tick and row cost the two 2 · (0 + 1 + 1) ms, less than 0.95 of the average wait.
   expect(stepCork(state, model, 10)).toBe("wait");

@@ -107,12 +107,18 @@ test("arrivals come and go as their shape says", () => {
   expect(crowd[0]!).toBeLessThan(0.6 * crowd[14]!);
 });
 
-test("schedulers answer requests of many rows, in batches of no more than they join", async () => {
+test("schedulers answer requests of many rows of both models, in batches of no more than they join", async () => {
   for (const policy of ["runner-alone", "clipper-aimd", "bentoml", "fifo-timeouts"] as const) {
-    const { trace, outcomes, batches, score } = await play(0.5, { policy, shape: "heavy-tailed" });
-    const large = trace.requests.flatMap(({ rows }, index) => (rows > 1 ? [outcomes[index]!.status] : []));
-    expect(large).toContain(200);
-    expect(score.goodput).toBeGreaterThan(0);
-    expect(Math.max(...batches.map(({ rows }) => rows))).toBeLessThanOrEqual(64);
+    const { trace, outcomes } = await play(0.5, { policy, shape: "heavy-tailed" });
+    for (const model of ["policy", "vision"] as const) {
+      const large = trace.requests.flatMap((request, index) =>
+        request.rows > 1 && request.model === model ? [outcomes[index]!.status] : [],
+      );
+      expect(large).toContain(200);
+    }
+    const { batches } = await play(40, { policy, shape: "heavy-tailed" });
+    const rows = batches.map((batch) => batch.rows);
+    expect(Math.max(...rows)).toBeLessThanOrEqual(64);
+    expect(Math.max(...rows)).toBeGreaterThan(policy === "fifo-timeouts" ? 7 : 32);
   }
 });

@@ -76,11 +76,11 @@ describe("a sliding window", () => {
 
 describe("recent times of rare values", () => {
   const P99 = 0.99;
-  /** Notes so many durations a second, and reads the quantile before each. */
+  /** Notes a hundred durations a second, and reads the quantile before each ten: these are under way together. */
   const pass = (times: RecentTimes, fromMs: number, seconds: number, durationOf: (index: number) => number) => {
     for (let index = 0; index < 100 * seconds; index++) {
       const nowMs = fromMs + 10 * index;
-      timeQuantile(times, prior, P99, nowMs);
+      if (index % 10 === 0) timeQuantile(times, prior, P99, nowMs);
       noteTime(times, durationOf(index), nowMs);
     }
     return fromMs + 1_000 * seconds;
@@ -108,16 +108,59 @@ describe("recent times of rare values", () => {
 
   it("are not shown by too few samples, nor beyond what 200 can show", () => {
     const times = createTimes();
-    for (let index = 0; index < 99; index++) noteTime(times, 5, index);
-    expect(shownQuantile(times, P99, 99)).toBe(Infinity);
-    noteTime(times, 5, 99);
-    expect(shownQuantile(times, P99, 99)).toBeCloseTo(5, 1);
-    expect(shownQuantile(times, 0.999, 99)).toBe(Infinity);
+    for (let index = 0; index < 99; index++) noteTime(times, 5, 0);
+    expect(shownQuantile(times, P99, 0)).toBe(Infinity);
+    for (let index = 0; index < 2; index++) noteTime(times, 5, 0);
+    expect(shownQuantile(times, P99, 0)).toBeCloseTo(5, 1);
+    expect(shownQuantile(times, 0.999, 0)).toBe(Infinity);
   });
 
-  it("are kept through a rest by the latest samples alone", () => {
+  it("are those of the calibration again after a rest", () => {
     const times = createTimes();
     const nowMs = pass(times, 0, 10, () => 5);
-    expect(shownQuantile(times, P99, nowMs + 3_600_000)).toBeCloseTo(5, 1);
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeLessThan(6);
+    expect(timeQuantile(times, prior, P99, nowMs + 3_600_000)).toBeCloseTo(9.9, 0);
+    expect(shownQuantile(times, P99, nowMs + 3_600_000)).toBe(Infinity);
+  });
+
+  it("are judged by forecasts of then, not by old ones", () => {
+    const times = createTimes();
+    let nowMs = pass(times, 0, 60, () => 5);
+    // Nothing is asked while it is slow.
+    for (let index = 0; index < 500; index++) noteTime(times, 50, (nowMs += 10));
+    nowMs = pass(times, nowMs, 4, () => 5);
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeLessThan(6);
+  });
+
+  it("are remembered at one confidence though callers ask for many others", () => {
+    const times = createTimes();
+    let nowMs = 0;
+    for (let index = 0; index < 6_000; index++) {
+      nowMs += 10;
+      for (const confidence of [P99, 0.95 + index / 1e6])
+        if (index % 10 === 0) timeQuantile(times, prior, confidence, nowMs);
+      noteTime(times, index % 500 < 10 ? 50 : 5, nowMs);
+    }
+    expect(timeQuantile(times, prior, P99, nowMs)).toBeGreaterThan(45);
+  });
+
+  it("rise with the confidence, also after a slowdown", () => {
+    const times = createTimes();
+    let nowMs = pass(times, 0, 30, () => 5);
+    nowMs = pass(times, nowMs, 5, () => 50);
+    for (let index = 0; index < 400; index++) {
+      const read = [0.5, 0.9, 0.95].map((confidence) => timeQuantile(times, prior, confidence, nowMs));
+      expect(read).toEqual(read.toSorted((a, b) => a - b));
+      noteTime(times, 5, (nowMs += 10));
+    }
+  });
+
+  it("survive a clock that jumps back, and durations below zero", () => {
+    const times = createTimes();
+    pass(times, 1e9, 5, () => 5);
+    const nowMs = pass(times, 0, 30, (index) => (index % 100 === 0 ? -1 : 5));
+    const found = timeQuantile(times, prior, P99, nowMs);
+    expect(found).toBeGreaterThan(0);
+    expect(found).toBeLessThan(50);
   });
 });
