@@ -119,7 +119,7 @@ function crowdDensities(): Float64Array {
 
 function drawRows(index: number, seed: number): number {
   const [word] = philox4x32([index, 2, 0, 0], [seed, 0]);
-  return Math.min(PARETO.mostRows, Math.floor(((word! + 0.5) / 2 ** 32) ** (-1 / PARETO.index)));
+  return Math.min(PARETO.mostRows, Math.floor(((word + 0.5) / 2 ** 32) ** (-1 / PARETO.index)));
 }
 
 /** Seeds of the pieces of the bench's trace; 0 is for warming up. */

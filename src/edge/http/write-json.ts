@@ -1,9 +1,9 @@
-import { endTurn } from "../turns.ts";
+import { endShortTurn } from "../turns.ts";
 
 /** Objects of a list that are written at once: some hundred microseconds. */
 const PORTION_OBJECTS = 256;
-/** Characters that are written before yielding: some two milliseconds. */
-const TURN_LENGTH = 400_000;
+/** Characters that are written in a short turn. */
+const TURN_LENGTH = 50_000;
 
 /**
  * JSON of an answer, as `JSON.stringify` writes it, in portions: a year of many series at once would hold up other
@@ -15,7 +15,7 @@ export async function writeJson(body: object): Promise<string> {
     text += portion;
     if (text.length < turnLength) continue;
     turnLength += TURN_LENGTH;
-    await endTurn();
+    await endShortTurn();
   }
   return text;
 }

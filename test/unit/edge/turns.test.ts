@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { beginUrgent, endTurn } from "../../../src/edge/turns.ts";
+import { beginUrgent, endShortTurn, endTurn, takesShortTurns } from "../../../src/edge/turns.ts";
 
 /** Whether a turn that ends now has ended after so many milliseconds. */
 async function endsWithin(ms: number, meanwhile: () => void = () => {}): Promise<boolean> {
@@ -30,6 +30,28 @@ describe("a turn of long work", () => {
     expect(await endsWithin(1)).toBe(true);
     const end = beginUrgent();
     expect(await endsWithin(21, end)).toBe(true);
+  });
+
+  it("is short while urgent requests come, and eight times as long a second later", async () => {
+    const countYields = async () => {
+      let yields = 0;
+      for (let call = 0; call < 16; call++) {
+        let isEnded = false;
+        const turn = endShortTurn().then(() => (isEnded = true));
+        await Promise.resolve();
+        await Promise.resolve();
+        if (!isEnded) yields++;
+        await vi.advanceTimersByTimeAsync(1);
+        await turn;
+      }
+      return yields;
+    };
+    beginUrgent()();
+    expect(takesShortTurns()).toBe(true);
+    expect(await countYields()).toBe(16);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(takesShortTurns()).toBe(false);
+    expect(await countYields()).toBe(2);
   });
 
   it("forgets a request whose end nobody says", async () => {

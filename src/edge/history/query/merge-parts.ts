@@ -12,10 +12,10 @@ import {
 } from "../../../stats/distribution/sketch-sum.ts";
 import { decodeSketch, encodeSketch, type Sketch } from "../../../stats/distribution/sketch.ts";
 import { toInstant } from "../../clock.ts";
-import { endTurn } from "../../turns.ts";
+import { endShortTurn } from "../../turns.ts";
 
-/** Parts merged before yielding: some two milliseconds. */
-const TURN_PARTS = 1_024;
+/** Parts merged in a short turn, with the quantiles of their steps. */
+const TURN_PARTS = 96;
 
 /** Part of a series: a point, or a rollup. */
 export interface Part extends Aggregate {
@@ -57,7 +57,7 @@ export function createMerger(): MergeParts {
       min = Math.min(min, part.min);
       max = Math.max(max, part.max);
       isOneRun &&= part.runId === runId;
-      if (++done % TURN_PARTS === 0) await endTurn();
+      if (++done % TURN_PARTS === 0) await endShortTurn();
     }
     return { count, min, max, sum, sketch, runId: isOneRun ? runId : null };
   };

@@ -1,6 +1,6 @@
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { endTurn } from "../../turns.ts";
+import { endTurn, takesShortTurns } from "../../turns.ts";
 import { chunkRows } from "../database.ts";
 import { parsePack } from "./rollup-pack.ts";
 
@@ -26,6 +26,8 @@ interface PageSize {
 
 /** A longer statement would block every other reader. */
 const PAGE: PageSize = { packs: 64, rows: 1_000 };
+/** Of a statement beside inferences, which wait for it. */
+const SHORT_PAGE: PageSize = { packs: 12, rows: 200 };
 /** Full packs of 24 hours or more with all the rollups that a query may read: a single transaction. */
 const LAST_PAGE: PageSize = { packs: Math.ceil(LIMITS.historyRows / 24), rows: LIMITS.historyRows + 1 };
 /** Attempts to read a span while points are rolled up, before the one by long pages. */
@@ -79,7 +81,7 @@ interface Question {
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const read = await readPages(binding, question, PAGE);
+    const read = await readPages(binding, question, takesShortTurns() ? SHORT_PAGE : PAGE);
     if (read !== null) return read;
   }
   return (await readPages(binding, question, LAST_PAGE)) ?? { ok: false, reason: "too-many" };

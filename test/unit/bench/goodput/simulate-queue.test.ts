@@ -96,7 +96,7 @@ test.each(Object.keys(TRACE_SHAPES) as TraceShape[])("a trace that is %s keeps i
 
 test("arrivals come and go as their shape says", () => {
   const countBy = (shape: TraceShape) => {
-    const counts = new Array<number>(30).fill(0);
+    const counts = Array.from({ length: 30 }, () => 0);
     for (const atMs of createTrace(1_000, 3, shape).arrivalsMs) counts[Math.floor(atMs / 100)]!++;
     return counts;
   };
