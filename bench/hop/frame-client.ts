@@ -41,7 +41,7 @@ export class FrameClient {
     return this.send();
   }
 
-  /** Opens new connections: servers close those that were idle, possibly just as a request is sent. */
+  /** Drops all connections: servers close those that were idle, possibly just as a request is sent. */
   reconnect(): void {
     this.#agent.destroy();
     this.#agent = this.#open();

@@ -14,6 +14,8 @@ const RATE = 200;
 /** 2,000 requests: two are above a round's p99.9. */
 const ROUND_MS = 10_000;
 const CONNECTIONS = 64;
+/** Connections that are open before a round. */
+const OPENED = 8;
 
 /**
  * Requests that arrive at random, 200 a second, whether or not earlier ones were answered. The pauses of collectors
@@ -35,6 +37,7 @@ export async function openArrivals(
     opened: { output: readReply(body).values, adapter: null },
     async measure() {
       client.reconnect();
+      await Promise.all(Array.from({ length: OPENED }, () => client.send()));
       const arrivals = poissonArrivals({ ratePerSecond: RATE, durationMs: ROUND_MS, seed: seed++ });
       const spans: Span[] = [];
       const note = ({ latencyMs }: LoadOutcome) => {

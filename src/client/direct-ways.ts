@@ -47,7 +47,7 @@ export class DirectWays {
    */
   async infer(request: InferFrameRequest, signal: AbortSignal): Promise<InferFrameReply | { readonly lostMs: number }> {
     // No ticket has a field for it.
-    if (request.refuseWithinMs !== undefined) return { lostMs: 0 };
+    if ((request.refuseWithinMs ?? 0) > 0) return { lostMs: 0 };
     const way = this.#wayOf(request);
     if (way.state !== "open") {
       if (way.state === "closed" && way.pause.isOver()) void this.#open(way);
@@ -68,7 +68,7 @@ export class DirectWays {
   }
 
   #wayOf(request: InferFrameRequest): Way {
-    const { inputs: _, signal: __, marginMs: ___, direct: ____, ...asked } = request;
+    const { inputs: _, signal: __, marginMs: ___, direct: ____, refuseWithinMs: _____, ...asked } = request;
     // A ticket is for budgets up to its own: those of one power of two share it.
     const mostMs = Math.min(LIMITS.maxBudgetMs, 2 ** Math.ceil(Math.log2(Math.max(1, asked.budgetMs))));
     const wishes = { ...asked, budgetMs: mostMs };

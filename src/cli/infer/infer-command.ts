@@ -37,7 +37,7 @@ export function inferCommand(shell: Shell = PROCESS): Command {
     .option("--confidence <share>", "that the budget is kept (default: 0.99)", numberBetween(0.5, 0.999))
     .option(
       "--refuse-within <ms>",
-      "for which a refusal may wait for room in a queue (default: 0)",
+      "time from the arrival within which a refusal is early enough (default: at once)",
       numberBetween(0, LIMITS.maxBudgetMs),
     )
     .option("--input <name=json>", "an input as JSON, or @file; again for more", collect(String))

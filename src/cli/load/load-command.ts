@@ -23,7 +23,7 @@ interface LoadOptions extends EdgeOptions {
   readonly seed: number;
   readonly direct?: boolean;
   readonly confidence: number;
-  readonly refuseWithin: number;
+  readonly refuseWithin?: number;
 }
 
 const REFRESH_MS = 250;
@@ -45,9 +45,8 @@ export function loadCommand(shell: Shell = PROCESS): Command {
     .option("--confidence <share>", "that the budget is kept", numberBetween(0.5, 0.999), 0.99)
     .option(
       "--refuse-within <ms>",
-      "for which a refusal may wait for room in a queue",
+      "time from the arrival within which a refusal is early enough; not with --direct (default: at once)",
       numberBetween(0, LIMITS.maxBudgetMs),
-      0,
     )
     .option("--rate <requests/s>", "mean rate of arrivals", numberBetween(0.01, 1e5), 50)
     .option("--duration <s>", "how long requests arrive", numberBetween(0.1, 86_400), 10)
@@ -59,7 +58,10 @@ export function loadCommand(shell: Shell = PROCESS): Command {
 }
 
 async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
-  const { budget: budgetMs, confidence, refuseWithin: refuseWithinMs, seed, json } = options;
+  const { budget: budgetMs, confidence, refuseWithin, seed, json } = options;
+  if (options.direct === true && refuseWithin !== undefined) {
+    throw new ProblemError("invalid-request", "Give --direct or --refuse-within: a direct request is refused at once.");
+  }
   const client = await openEdge(options, shell);
   const { arrivalsMs, durationMs } = await planArrivals(options);
   const [name, version] = await findVersion(client, options.model);
@@ -78,7 +80,12 @@ async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
   const line = new LiveLine(arrivalsMs.length, startedAtMs);
   const hide = shell.warnColumns === undefined || json ? null : showLine(line, shell.warn, shell.warnColumns);
   let direct = 0;
-  const wishes = { model, budgetMs, confidence, refuseWithinMs };
+  const wishes = {
+    model,
+    budgetMs,
+    confidence,
+    ...(refuseWithin !== undefined && { refuseWithinMs: refuseWithin }),
+  };
   const request = { ...wishes, inputs, ...(options.direct === true && { direct: "auto" as const }) };
   const send = async (): Promise<string> => {
     line.noteSent();

@@ -2,7 +2,7 @@ import { endShortTurn } from "../turns.ts";
 
 /** Objects of a list that are written at once: some hundred microseconds. */
 const PORTION_OBJECTS = 256;
-/** Characters that are written in a short turn. */
+/** Characters that are written in a short turn: some hundred microseconds. */
 const TURN_LENGTH = 50_000;
 
 /**

@@ -161,6 +161,10 @@ describe("the command", () => {
     await expect(parse(option, value)).rejects.toThrow(reason);
   });
 
+  it("refuses patience of a direct load, which has none", async () => {
+    await expect(parse("--direct", "--refuse-within", "5")).rejects.toThrow("--direct or --refuse-within");
+  });
+
   it("plans no more requests than it may hold, and names the options", async () => {
     const reason = "--rate times --duration may be at most 5000000";
     await expect(parse("--rate", "100000", "--duration", "50.001")).rejects.toThrow(reason);

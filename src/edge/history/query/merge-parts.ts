@@ -14,7 +14,7 @@ import { decodeSketch, encodeSketch, type Sketch } from "../../../stats/distribu
 import { toInstant } from "../../clock.ts";
 import { endShortTurn } from "../../turns.ts";
 
-/** Parts merged in a short turn, with the quantiles of their steps. */
+/** Parts merged in a short turn: some hundred microseconds, with the quantiles of their steps. */
 const TURN_PARTS = 96;
 
 /** Part of a series: a point, or a rollup. */

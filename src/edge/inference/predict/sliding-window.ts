@@ -30,6 +30,11 @@ export function createWindow(halfLifeMs: number): SlidingWindow {
 }
 
 export function noteSample(window: SlidingWindow, durationMs: number, nowMs: number): void {
+  // The clock was set back: later samples would weigh nothing until it is there again.
+  if (nowMs < window.originMs - window.halfLifeMs) {
+    window.sketch = createSketch();
+    window.originMs = nowMs;
+  }
   if (nowMs - window.originMs > REBASED_HALVINGS * window.halfLifeMs) rebase(window, nowMs);
   addToSketch(window.sketch, Math.max(0, durationMs), 1 / decayOf(window, nowMs));
 }
@@ -92,10 +97,15 @@ interface LatestSamples {
 const LATEST = 200;
 /** A quantile is read again after so many further samples, or a twentieth of them: sorting takes longer than all else. */
 const LATEST_FRESH_FOR = 10;
-/** Without a sample for so long, what came last shows nothing of now. */
-const LATEST_HOLDS_MS = 60_000;
+/** Samples from before a rest of this length show nothing of the time after it. */
+const REST_MS = 60_000;
 
 function noteLatest(latest: LatestSamples, durationMs: number, nowMs: number): void {
+  if (Math.abs(nowMs - latest.atMs) > REST_MS) {
+    latest.values.length = 0;
+    latest.seen = 0;
+    latest.read.clear();
+  }
   latest.values[latest.seen % LATEST] = durationMs;
   latest.seen++;
   latest.atMs = nowMs;
@@ -103,17 +113,13 @@ function noteLatest(latest: LatestSamples, durationMs: number, nowMs: number): v
 
 /** Infinite where the samples are too few to show it, or too old. */
 function latestQuantile({ values, seen, atMs, read }: LatestSamples, confidence: number, nowMs: number): number {
-  if (values.length < 1 / (1 - confidence) || nowMs - atMs > LATEST_HOLDS_MS) return Infinity;
+  if (values.length < 1 / (1 - confidence) || Math.abs(nowMs - atMs) > REST_MS) return Infinity;
   const known = read.get(confidence);
   if (known !== undefined && seen - known.seen < Math.min(LATEST_FRESH_FOR, values.length / 20)) return known.valueMs;
   const valueMs = Float64Array.from(values).toSorted()[Math.floor(confidence * values.length)]!;
-  keepNewest(read, READ_CONFIDENCES, confidence, { seen, valueMs });
+  if (read.size >= READ_CONFIDENCES) read.clear();
+  read.set(confidence, { seen, valueMs });
   return valueMs;
-}
-
-function keepNewest<Value>(map: Map<number, Value>, most: number, key: number, value: Value): void {
-  if (map.size >= most && !map.has(key)) map.delete(map.keys().next().value!);
-  map.set(key, value);
 }
 
 /**
@@ -124,7 +130,7 @@ export interface RecentTimes {
   readonly short: SlidingWindow;
   readonly long: SlidingWindow;
   readonly latest: LatestSamples;
-  /** By confidence. */
+  /** By confidence, of those that are judged. */
   readonly contests: Map<number, Contest>;
 }
 
@@ -135,7 +141,7 @@ interface Contest {
   longLoss: number;
   latestLoss: number;
   atMs: number;
-  /** Samples that these forecasts may still be judged by: both would have changed after more. */
+  /** Further samples by which these forecasts are judged: older ones are not those that would be made now. */
   left: number;
 }
 
@@ -143,8 +149,10 @@ const SHORT_HALF_LIFE_MS = 3_000;
 const LONG_HALF_LIFE_MS = 60_000;
 /** Confidence from which on a few seconds hold too few samples. */
 const RARE = 0.95;
-/** Confidences for which forecasts are judged; each costs every sample a little. */
-const CONTESTS = 8;
+/** Confidences whose forecasts are judged, for all up to each: a judgement costs every sample a little. */
+const JUDGED = [RARE, 0.98, 0.99, 0.995];
+/** Even chances: a median needs no rare values. */
+const EVEN = 0.5;
 
 export function createTimes(): RecentTimes {
   return {
@@ -157,9 +165,9 @@ export function createTimes(): RecentTimes {
 
 export function noteTime({ short, long, latest, contests }: RecentTimes, takenMs: number, nowMs: number): void {
   const durationMs = Math.max(0, takenMs);
+  if (Math.abs(nowMs - latest.atMs) > REST_MS) contests.clear();
   for (const [confidence, contest] of contests) {
     if (contest.left === 0) continue;
-    // The clock may jump back.
     const decay = Math.min(1, 2 ** ((contest.atMs - nowMs) / LONG_HALF_LIFE_MS));
     contest.longLoss = contest.longLoss * decay + lossOf(contest.longMs, durationMs, confidence);
     contest.latestLoss = contest.latestLoss * decay + lossOf(contest.latestMs, durationMs, confidence);
@@ -203,34 +211,40 @@ export function timeQuantile(times: RecentTimes, prior: Sketch, confidence: numb
   return decide(times, confidence, nowMs, (window, asked) => windowQuantile(window, prior, asked, nowMs));
 }
 
+type ReadWindow = (window: SlidingWindow, confidence: number) => number;
+
 /**
  * From 0.95 on the long window decides. A short pause holds up all requests under way: more than 1% of the last
  * seconds, but less than 1% of the last minute unless it recurs. A lasting slowdown soon exceeds that share of both
- * windows. The latest samples decide in its place where they show less and lost less of late: a slowdown ends with them.
- * They forget pauses that come again, and then lose at each of them.
- * Below 0.95 the short window decides, since the long one needs half a minute to follow; but no such quantile exceeds
- * that of 0.95.
+ * windows. The latest samples decide in its place where they show less and were the better forecast of late: a slowdown
+ * ends with them. They forget pauses that come again, and then lose at each of them.
+ * Below 0.95 the short window decides, since the long one needs half a minute to follow; and the 0.95 quantile of the
+ * latest samples, where these decide that one and it is less.
  */
-function decide(
-  times: RecentTimes,
-  confidence: number,
-  nowMs: number,
-  read: (window: SlidingWindow, confidence: number) => number,
-): number {
-  const longMs = read(times.long, Math.max(RARE, confidence));
-  const rareMs = betterForecast(times, longMs, Math.max(RARE, confidence), nowMs);
-  return confidence < RARE ? Math.min(read(times.short, confidence), rareMs) : rareMs;
+function decide(times: RecentTimes, confidence: number, nowMs: number, read: ReadWindow): number {
+  if (confidence >= RARE) return betterForecast(times, confidence, nowMs, read);
+  const shortMs = read(times.short, confidence);
+  if (confidence <= EVEN) return shortMs;
+  const rareMs = betterForecast(times, RARE, nowMs, read);
+  return rareMs < read(times.long, RARE) ? Math.min(shortMs, rareMs) : shortMs;
 }
 
-function betterForecast({ latest, contests }: RecentTimes, longMs: number, confidence: number, nowMs: number): number {
+function betterForecast(times: RecentTimes, confidence: number, nowMs: number, read: ReadWindow): number {
+  const longMs = read(times.long, confidence);
+  const judged = JUDGED.find((each) => each >= confidence);
+  if (longMs === Infinity || judged === undefined) return longMs;
+  judgeNext(times, judged, judged === confidence ? longMs : read(times.long, judged), nowMs);
+  const isBetter = JUDGED.some((each) => {
+    const contest = times.contests.get(each);
+    return each >= confidence && contest !== undefined && contest.latestLoss < contest.longLoss;
+  });
+  return isBetter ? Math.min(longMs, latestQuantile(times.latest, confidence, nowMs)) : longMs;
+}
+
+/** Both forecasts at a confidence, for the next samples to judge. */
+function judgeNext({ latest, contests }: RecentTimes, confidence: number, longMs: number, nowMs: number): void {
+  if (longMs === Infinity) return;
   const latestMs = Math.min(longMs, latestQuantile(latest, confidence, nowMs));
-  if (longMs === Infinity) return longMs;
-  const known = contests.get(confidence);
-  if (known === undefined) {
-    const contest = { longMs, latestMs, longLoss: 0, latestLoss: 0, atMs: nowMs, left: LATEST_FRESH_FOR };
-    keepNewest(contests, CONTESTS, confidence, contest);
-    return longMs;
-  }
-  Object.assign(known, { longMs, latestMs, left: LATEST_FRESH_FOR });
-  return known.latestLoss < known.longLoss ? latestMs : longMs;
+  const contest = contests.get(confidence) ?? { longLoss: 0, latestLoss: 0, atMs: nowMs };
+  contests.set(confidence, { ...contest, longMs, latestMs, left: LATEST_FRESH_FOR });
 }

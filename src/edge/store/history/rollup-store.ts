@@ -26,7 +26,7 @@ interface PageSize {
 
 /** A longer statement would block every other reader. */
 const PAGE: PageSize = { packs: 64, rows: 1_000 };
-/** Of a statement beside inferences, which wait for it. */
+/** While this isolate infers: on one machine its thread is the database's, too. */
 const SHORT_PAGE: PageSize = { packs: 12, rows: 200 };
 /** Full packs of 24 hours or more with all the rollups that a query may read: a single transaction. */
 const LAST_PAGE: PageSize = { packs: Math.ceil(LIMITS.historyRows / 24), rows: LIMITS.historyRows + 1 };
@@ -81,7 +81,8 @@ interface Question {
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const read = await readPages(binding, question, takesShortTurns() ? SHORT_PAGE : PAGE);
+    // Many short pages are overtaken more often.
+    const read = await readPages(binding, question, attempt === 0 && takesShortTurns() ? SHORT_PAGE : PAGE);
     if (read !== null) return read;
   }
   return (await readPages(binding, question, LAST_PAGE)) ?? { ok: false, reason: "too-many" };

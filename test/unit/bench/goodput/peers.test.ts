@@ -22,6 +22,9 @@ test("BentoML drops the oldest that would be late, waits while that is cheap, an
   expect(stepCork({ ...state, waiting: 1, rows: 8, oldestMs: 1_000, newestMs: 1_000 }, model, 10)).toBe("release");
   expect(stepCork({ ...state, waiting: 1, rows: 8, oldestMs: 1_000, busy: true }, model, 10)).toBe("drop-oldest");
   expect(stepCork({ ...state, busy: true }, model, 10)).toBe("wait");
+  // Rows last, and requests wait: two of 16 rows are late where two rows are not, and two of 64 are a full batch.
+  expect(stepCork({ ...state, rows: 16 }, model, 10)).toBe("drop-oldest");
+  expect(stepCork({ ...state, rows: 64 }, model, 100)).toBe("release");
   // Another tick and row cost the two 2 · (0 + 1 + 1) ms, less than 0.95 of the average wait.
   expect(stepCork(state, model, 10)).toBe("wait");
   expect(stepCork(state, { ...model, waitMs: 4 }, 10)).toBe("release");
