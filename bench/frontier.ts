@@ -47,9 +47,9 @@ interface Point {
 }
 
 /**
- * Goodput against the share of admitted requests that were answered in budget: ours over its confidences, peers over their
- * settings, on the simulated devices of `queue`. A peer's rows compare its setting that is best against ours, with ours at
- * the confidence that keeps promises at least as well.
+ * Goodput against the share of admitted requests that were answered in budget: ours over its confidences, peers over
+ * their settings, on the simulated devices of `queue`. A peer's row compares its setting that is best against ours with
+ * the best of ours that keeps promises at least as well.
  */
 export const benchFrontier: Bench = async function* benchFrontier({ bench, rounds, say, save }) {
   for (const deviceName of Object.keys(DEVICES)) {
