@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { rowsOf } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
 import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import type { PolicyDevice } from "./model-device.ts";
-import type { ModelName } from "./served-models.ts";
+import { type ModelName, MODELS } from "./served-models.ts";
 
 /** A request as the policy of a server sees it; times are of the monotonic clock. */
 export interface PolicyRequest {
@@ -55,6 +55,15 @@ export function countRows(requests: readonly Pending[]): number {
 export const REFUSED: PolicyReply = { status: 503, tensors: null };
 export const EXPIRED: PolicyReply = { status: 504, tensors: null };
 const FAILED: PolicyReply = { status: 500, tensors: null };
+
+/** A policy with a queue of its own for each model. */
+export function queueByModel(open: (model: ModelName) => Policy): Policy {
+  const queues = new Map(MODELS.map((model) => [model, open(model)]));
+  return {
+    serve: (request) => queues.get(request.model)!.serve(request),
+    reset: () => queues.forEach((queue) => queue.reset()),
+  };
+}
 
 /** Computes requests of one model as one batch and answers them. */
 export async function answerBatch(device: PolicyDevice, batch: readonly Pending[]): Promise<void> {

@@ -8,9 +8,10 @@ import {
   type PolicyReply,
   type PolicyRequest,
   PROCESS_CLOCK,
+  queueByModel,
   REFUSED,
 } from "../policy.ts";
-import { type ModelName, MODELS } from "../served-models.ts";
+import type { ModelName } from "../served-models.ts";
 import { type BatchSample, fitBatchTimes } from "./fit-batch-times.ts";
 
 /**
@@ -46,13 +47,7 @@ export type CorkStep = "drop-oldest" | "wait" | "release";
  * the end of a batch is noticed at once, not at the next tick: that only helps it.
  */
 export function bentomlWith(maxLatencyMs: Readonly<Record<ModelName, number>>): CreatePolicy {
-  return (device, clock = PROCESS_CLOCK) => {
-    const queues = new Map(MODELS.map((model) => [model, new CorkQueue(device, clock, maxLatencyMs[model])]));
-    return {
-      serve: (request) => queues.get(request.model)!.serve(request),
-      reset: () => queues.forEach((queue) => queue.reset()),
-    };
-  };
+  return (device, clock = PROCESS_CLOCK) => queueByModel((model) => new CorkQueue(device, clock, maxLatencyMs[model]));
 }
 
 export const createBentoml = bentomlWith(BEST_MS);

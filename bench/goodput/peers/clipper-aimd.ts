@@ -8,9 +8,10 @@ import {
   type PolicyClock,
   type PolicyRequest,
   PROCESS_CLOCK,
+  queueByModel,
   REFUSED,
 } from "../policy.ts";
-import { type ModelName, MODELS } from "../served-models.ts";
+import type { ModelName } from "../served-models.ts";
 
 /**
  * Clipper knows one latency objective for a model and no budgets of requests. These were its best at twice the
@@ -30,13 +31,7 @@ const MAX_ROWS = 64;
  * deadline is the one that is just being missed.)
  */
 export function clipperWith(objectivesMs: Readonly<Record<ModelName, number>>): CreatePolicy {
-  return (device, clock = PROCESS_CLOCK) => {
-    const queues = new Map(MODELS.map((model) => [model, new AimdQueue(device, clock, objectivesMs[model])]));
-    return {
-      serve: (request) => queues.get(request.model)!.serve(request),
-      reset: () => queues.forEach((queue) => queue.reset()),
-    };
-  };
+  return (device, clock = PROCESS_CLOCK) => queueByModel((model) => new AimdQueue(device, clock, objectivesMs[model]));
 }
 
 export const createClipperAimd = clipperWith(BEST_MS);
