@@ -65,8 +65,9 @@ beforeAll(async () => {
 });
 
 /** Sender of a request with this credential. */
+/** A caller at an address of its own: the edge's tests send many wrong secrets from the one they share. */
 function callerWith(credential: string): Caller {
-  return { authorization: `Bearer ${credential}`, address: "" };
+  return { authorization: `Bearer ${credential}`, address: credential };
 }
 
 describe("load of a runner through the edge", () => {
