@@ -9,7 +9,7 @@ export type Placements = ReadonlyMap<string, readonly LivePlacement[]>;
 export class SimDatabase {
   readonly #clock: SimClock;
   readonly #byVersion = new Map<string, readonly LivePlacement[]>();
-  /** Number of rows that a snapshot reads: every placement, and every runner. */
+  /** Number of rows that a snapshot of the one project reads: every placement, and every runner. */
   readonly rows: number;
   #changes = 0;
 

@@ -95,7 +95,7 @@ export class SimQueue implements LinkQueue {
         alarm: new SimAlarm(clock, () => void ringQueue(this.#parts)),
         linkOf,
         scopeOf: () => null,
-        findOwner: async () => null,
+        readRunner: async () => null,
         recordQuarantine: async () => {},
         results: {
           judge: (_spec, outcome) => outcome,

@@ -25,13 +25,15 @@ import { bindProfiles } from "./routes/profiles.ts";
 import { bindReports, bindRuns } from "./routes/runs.ts";
 import { bindRequirements } from "./routes/requirements.ts";
 import { bindRunners } from "./routes/runners.ts";
-import { refuse } from "./http/problems.ts";
+import { nameStorageFull, refuse } from "./http/problems.ts";
 import { bindTransfers } from "./routes/transfers.ts";
 import { bindTunings } from "./routes/tunings.ts";
 import type { AppEnv } from "./http/bind.ts";
 import { RateLimited, rateHeaders } from "./http/key-rate.ts";
 import { logRequest } from "./http/log-request.ts";
 import { discardBody } from "./http/read-body.ts";
+import { stackOf } from "../telemetry/name-failure.ts";
+import { logFailure } from "./log-failure.ts";
 
 /** The HTTP API and the dashboard's files. */
 export function createApp(): Hono<AppEnv> {
@@ -83,13 +85,12 @@ export function createApp(): Hono<AppEnv> {
   }
   app.onError(async (error, c) => {
     await discardBody(c.req.raw);
-    const problem = toProblem(error);
+    const named = nameStorageFull(error);
+    const problem = toProblem(named);
+    if (problem.code === "storage-full") logFailure("storage-full", error, { path: c.req.path });
     if (error instanceof RateLimited) c.set("keyRate", error.told);
-    if (problem.code === "internal")
-      console.error(
-        JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }),
-      );
-    return refuse(problem, c.req.path, headersOf(error));
+    if (problem.code === "internal") logFailure("internal-error", error, { path: c.req.path, stack: stackOf(error) });
+    return refuse(problem, c.req.path, headersOf(named));
   });
   app.notFound(async (c) => {
     await discardBody(c.req.raw);

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
-import type { JobSpec } from "../protocol/jobs/job.ts";
+import type { JobResult, JobSpec } from "../protocol/jobs/job.ts";
 import type { JobOutcome, Lease, Offer } from "../protocol/link.ts";
-import { createProblem, toProblem } from "../protocol/wire/problem.ts";
+import { LIMITS } from "../protocol/wire/limits.ts";
+import { createProblem, ProblemError, toProblem } from "../protocol/wire/problem.ts";
 import type { JobArtifacts } from "./link/artifacts.ts";
 import { type SpanScope, traced } from "../telemetry/span.ts";
 import type { LinkChannel } from "./link/link-channel.ts";
@@ -154,6 +155,7 @@ export class JobRunner {
       );
       watch.noteResult(offer, done);
       const { result, deviceKey, traceText = null, samplesText = null } = done;
+      checkSize(result);
       const beside = {
         ...(traceText !== null && { trace: traceText }),
         ...(samplesText !== null && { samples: samplesText }),
@@ -166,6 +168,14 @@ export class JobRunner {
       return { type: "jobOutcome", lease, outcome: { ok: false, problem } };
     }
   }
+}
+
+/** Throws `payload-too-large` for a result that the edge could not keep: it would come again and again. */
+function checkSize(result: JobResult): void {
+  const bytes = Buffer.byteLength(JSON.stringify(result));
+  if (bytes <= LIMITS.jobResultBytes) return;
+  const detail = `The result has ${bytes} bytes as JSON, and may have ${LIMITS.jobResultBytes}: ask for less of it.`;
+  throw new ProblemError("payload-too-large", detail);
 }
 
 function describeOutcome(done: JobOutcome | null): { error?: string } {

@@ -3,8 +3,9 @@ import { jobQueue, type ProjectEnv, runnerLink } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { deletePlacements } from "../store/fleet/placement-store.ts";
 import { changeRunner, readRunnerCapabilities, removeRunner } from "../store/fleet/runner-store.ts";
-import { readAllVersions } from "../store/models/model-store.ts";
+import { readVersionsInSight } from "../store/models/model-store.ts";
 import { planRunner } from "./plan-runner.ts";
+import { logFailure } from "../log-failure.ts";
 import { mustFindRunner, runnerNotFound } from "./runner-rights.ts";
 
 /** Opens a runner to all projects, or restricts it to its own. */
@@ -22,7 +23,9 @@ async function planAnew(env: ProjectEnv, id: string): Promise<void> {
   const runner = (await readRunnerCapabilities(db)).find((each) => each.id === id);
   // A runner that never connected owes nothing yet.
   if (runner === undefined) return;
-  const { uncalibrated, outdated } = await planRunner(env.DB, await readAllVersions(db), runner);
+  // All projects' versions: the placements of others are outdated once it works for its own alone.
+  const versions = await readVersionsInSight(db, { ...runner, shared: true });
+  const { uncalibrated, outdated } = await planRunner(env.DB, versions, runner);
   await deletePlacements(db, outdated, nowMs);
   await jobQueue(env).ensureCalibrations(id, uncalibrated);
 }
@@ -38,7 +41,11 @@ export async function drainRunner(env: ProjectEnv, id: string, draining: boolean
 /** Removes a runner of the project and closes its socket; false where there is none. */
 export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
   if (!(await removeRunner(openProject(env), id))) return false;
-  await runnerLink(env, id).removed(id);
+  // Its jobs end, and those after it in a closing project are removed, even if its link cannot be reached: its
+  // credential is refused from now on.
+  await runnerLink(env, id)
+    .removed(id)
+    .catch((error: unknown) => logFailure("link-not-ended", error, { runnerId: id }));
   await jobQueue(env).runnerRemoved(id);
   return true;
 }

@@ -9,7 +9,7 @@ import { findRunner } from "../store/fleet/runner-store.ts";
 import { isPoolDigest } from "../store/kernels/agent-pool-store.ts";
 import { isMemoryPart } from "../store/kernels/item-memory-store.ts";
 import { readVersionsOfDigest } from "../store/models/model-store.ts";
-import { findOwnerOfRunner } from "../store/project-store.ts";
+import { readRunnerState } from "../store/project-store.ts";
 
 /** Finds a runner visible to the project: its own or a shared one. Throws `not-found` for others. */
 export async function mustFindRunner(env: ProjectEnv, id: string): Promise<Runner> {
@@ -45,7 +45,7 @@ export async function mayRead(env: Env, runnerId: string, digest: string): Promi
   const versionIds = await readVersionsOfDigest(db, digest);
   if (await isPlacedOn(db, runnerId, versionIds)) return true;
   // Any runner of a project may have to search its memories or work on its pools.
-  const owner = await findOwnerOfRunner(db, runnerId);
+  const owner = await readRunnerState(db, runnerId);
   if (owner === null) return false;
   const servedProject = owner.shared ? null : owner.project;
   if ((await isMemoryPart(db, digest, servedProject)) || (await isPoolDigest(db, digest, servedProject))) return true;

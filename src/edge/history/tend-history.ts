@@ -12,6 +12,7 @@ import { isTransferring } from "../store/transfer-store.ts";
 import { detectLanded } from "./detect/detect-landed.ts";
 import { packRollups, rollUp } from "./rollup/roll-up.ts";
 import { deliverDue } from "./webhooks/deliveries.ts";
+import { logFailure } from "../log-failure.ts";
 
 /** Most steps of one kind in a minute; the rest waits for the next. */
 const ROLL_STEPS = 100;
@@ -51,6 +52,6 @@ async function attempt(part: string, work: () => Promise<unknown>): Promise<void
   try {
     await work();
   } catch (error) {
-    console.error(JSON.stringify({ event: "history-failed", part, error: String(error) }));
+    logFailure("history-failed", error, { part });
   }
 }

@@ -13,8 +13,9 @@ import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
 import { beginUrgent } from "../turns.ts";
-import { isOip } from "./problems.ts";
+import { isOip, nameStorageFull } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
+import { logFailure } from "../log-failure.ts";
 
 export interface AppEnv {
   Bindings: Env;
@@ -156,13 +157,13 @@ export async function audited<Reply>(
       await addAuditEntry(openProject(env), entry);
     } catch (error) {
       // The act is done and may have made a secret that is shown once: log the entry instead of failing the request.
-      console.error(JSON.stringify({ event: "audit-entry-lost", ...entry, error: String(error) }));
+      logFailure("audit-entry-lost", error, { ...entry });
     }
   };
   // Handlers may also throw at once.
   const [outcome] = await Promise.allSettled([(async () => act())()]);
   if (outcome.status === "rejected") {
-    await note(toProblem(outcome.reason).status);
+    await note(toProblem(nameStorageFull(outcome.reason)).status);
     throw outcome.reason;
   }
   const done = outcome.value;

@@ -15,8 +15,9 @@ const closedUntilMs = new Map<string, number>();
 
 type Key = Extract<Principal, { kind: "key" }>;
 
-/** State of a key's rate, reported with each reply. */
+/** State of a key's rate, or of its project's, reported with each reply. */
 export interface KeyRate {
+  readonly policy: "key" | "project";
   readonly rate: Rate;
   readonly verdict: RateVerdict;
 }
@@ -30,22 +31,19 @@ export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>
   const { keyRequestsPerSecond, projectRequestsPerSecond } = configOf(env);
   const nowMs = Date.now();
   const rate = rateOf(key.requestsPerSecond ?? keyRequestsPerSecond);
-  const told = { rate, verdict: limiter.spend(key.id, rate, nowMs) };
-  if (!told.verdict.isAllowed) throw new RateLimited("key", told);
+  const told = { policy: "key", rate, verdict: limiter.spend(key.id, rate, nowMs) } as const;
+  if (!told.verdict.isAllowed) throw new RateLimited(told);
   if (key.project !== MAIN_PROJECT) {
     const shared = rateOf(projectRequestsPerSecond);
     const verdict = limiter.spend(`project ${key.project}`, shared, nowMs);
-    if (!verdict.isAllowed) throw new RateLimited("project", { rate: shared, verdict });
+    if (!verdict.isAllowed) throw new RateLimited({ policy: "project", rate: shared, verdict });
   }
   // The platform's counter has one limit: it may not judge a key with a higher one.
   if (rate.perSecond <= keyRequestsPerSecond && env.KEY_LIMITER !== undefined) {
     waitUntil(countElsewhere(env.KEY_LIMITER, key.id));
     const retryAfterMs = (closedUntilMs.get(key.id) ?? 0) - nowMs;
     if (retryAfterMs > 0) {
-      throw new RateLimited("key", {
-        rate,
-        verdict: { ...told.verdict, isAllowed: false, remaining: 0, retryAfterMs },
-      });
+      throw new RateLimited({ ...told, verdict: { ...told.verdict, isAllowed: false, remaining: 0, retryAfterMs } });
     }
   }
   return told;
@@ -55,9 +53,9 @@ export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>
 export class RateLimited extends ProblemError {
   readonly told: KeyRate;
 
-  constructor(whose: "key" | "project", told: KeyRate) {
+  constructor(told: KeyRate) {
     const { perSecond, burst } = told.rate;
-    const detail = `This ${whose} may send ${perSecond} requests a second, and ${burst} at once.`;
+    const detail = `This ${told.policy} may send ${perSecond} requests a second, and ${burst} at once.`;
     super("rate-limited", detail, { retryAfterMs: Math.max(1, Math.ceil(told.verdict.retryAfterMs)) });
     this.told = told;
   }
@@ -67,10 +65,10 @@ export class RateLimited extends ProblemError {
  * `RateLimit-Policy` and `RateLimit` headers.
  * Source: draft-ietf-httpapi-ratelimit-headers-10.
  */
-export function rateHeaders({ rate, verdict }: KeyRate): Record<string, string> {
+export function rateHeaders({ policy, rate, verdict }: KeyRate): Record<string, string> {
   return {
-    "ratelimit-policy": `"key";q=${rate.burst};w=${WINDOW_S}`,
-    ratelimit: `"key";r=${verdict.remaining};t=${Math.ceil(verdict.resetMs / 1_000)}`,
+    "ratelimit-policy": `"${policy}";q=${rate.burst};w=${WINDOW_S}`,
+    ratelimit: `"${policy}";r=${verdict.remaining};t=${Math.ceil(verdict.resetMs / 1_000)}`,
   };
 }
 

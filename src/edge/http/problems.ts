@@ -1,6 +1,7 @@
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { type OipError, oipStatus } from "../../protocol/inference/oip.ts";
-import { PROBLEMS, type Problem, type ProblemCode } from "../../protocol/wire/problem.ts";
+import { PROBLEMS, type Problem, type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
+import { isStorageFull } from "../store/database.ts";
 
 /** Whether a path is of the Open Inference Protocol, whose errors have their own shape. */
 export function isOip(path: string): boolean {
@@ -11,7 +12,16 @@ export function isOip(path: string): boolean {
  * Every problem that an endpoint may answer with: those of its own, and those of the way to its handler. The OpenAPI
  * document declares their statuses.
  */
-export function problemsOf({ path, access, params, body, rawBody, reply, problems = [] }: Endpoint): ProblemCode[] {
+export function problemsOf({
+  method,
+  path,
+  access,
+  params,
+  body,
+  rawBody,
+  reply,
+  problems = [],
+}: Endpoint): ProblemCode[] {
   const takesBody = body !== undefined || rawBody !== undefined;
   const codes = new Set<ProblemCode>();
   // Unknown parameters of the query are refused, but not under `/v2`.
@@ -20,8 +30,16 @@ export function problemsOf({ path, access, params, body, rawBody, reply, problem
   // Keys have a rate, and addresses one of unknown secrets.
   if (access !== "public") codes.add("unauthorized").add("rate-limited");
   if (access !== "public" && access !== "runner") codes.add("forbidden");
+  if (method !== "get") codes.add("storage-full");
   if (reply.cached === "ranges") codes.add("range-not-satisfiable");
   return [...codes.union(new Set(problems)), "internal"];
+}
+
+/** The problem of a full database in place of the statement that failed by it; every other error as it is. */
+export function nameStorageFull(error: unknown): unknown {
+  if (!isStorageFull(error)) return error;
+  const detail = "The edge's database is full: this could not be kept. What is stored is still served.";
+  return new ProblemError("storage-full", detail, { retryAfterMs: 60_000 });
 }
 
 /** Status of a problem at a path. */

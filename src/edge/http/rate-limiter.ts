@@ -93,7 +93,21 @@ export function noteWrongSecret(address: string): void {
   limiter.spend(address, WRONG_SECRETS, Date.now());
 }
 
-/** Source address of a request, as Cloudflare reports it; on one machine all requests share one. */
+/**
+ * Source of a request, as Cloudflare reports its address; on one machine all requests share one. Of IPv6 it is the
+ * network of 64 bits that a subscriber has (RFC 6177): each of its addresses would be as good as the last.
+ */
 export function addressOf(request: Request): string {
-  return request.headers.get("cf-connecting-ip") ?? "";
+  const address = request.headers.get("cf-connecting-ip") ?? "";
+  return address.includes(":") ? networkOf(address) : address;
+}
+
+/** The first four groups of an IPv6 address, whose longest run of zeros may be left out (RFC 5952). */
+function networkOf(address: string): string {
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const behind = tail === undefined || tail === "" ? [] : tail.split(":");
+  const left = tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - behind.length)).fill("0");
+  const all = [...groups, ...left, ...behind].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""));
+  return `${all.slice(0, 4).join(":")}::/64`;
 }

@@ -58,20 +58,20 @@ export async function admitRequest(
   const { env, arrivedAtMs, waitUntil } = call;
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
   const snapshot = await snapshotWith(call, (known) =>
-    placementsOf(known, env.project, input).some(
+    placementsOf(known, input).some(
       ({ id, runnerId }) =>
         (input.runnerId === undefined || runnerId === input.runnerId) &&
         (input.placementId === undefined || id === input.placementId),
     ),
   );
-  const version = findVersion(snapshot, env.project, input.model);
+  const version = findVersion(snapshot, input.model);
   if (version === null) {
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
     throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
   }
   const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
-  if (input.profile !== undefined && !snapshot.projects.get(version.project)?.profiles.has(input.profile)) {
+  if (input.profile !== undefined && !snapshot.profiles.has(input.profile)) {
     throw invalidRequest([{ pointer: "#/profile", message: "is not a hardware profile" }]);
   }
   const nowMs = Date.now();
@@ -80,7 +80,7 @@ export async function admitRequest(
   const spentMs = isDirect ? 0 : elapsedMs(arrivedAtMs);
   const extent = input.tensors === null ? null : extentOf(version.inputs, input.tensors);
   const rows = extent?.rows ?? 1;
-  const placements = reachableOf(placementsOf(snapshot, env.project, input), input, extent);
+  const placements = reachableOf(placementsOf(snapshot, input), input, extent);
   const silent: LivePlacement[] = [];
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
@@ -185,8 +185,8 @@ async function explainLack(env: ProjectEnv, versionId: string): Promise<string> 
   return calibrations.some(({ state }) => state === "waiting") ? ": its calibration waits or runs." : ".";
 }
 
-function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput): readonly LivePlacement[] {
-  const version = findVersion(snapshot, project, input.model);
+function placementsOf(snapshot: Snapshot, input: AdmissionInput): readonly LivePlacement[] {
+  const version = findVersion(snapshot, input.model);
   return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
 }
 

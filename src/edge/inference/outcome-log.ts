@@ -108,7 +108,7 @@ const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-
  */
 export async function logRefusal(call: ProjectCall, model: string, code: ProblemCode): Promise<void> {
   if (MISTAKES.has(code)) return;
-  const version = findVersion(await currentSnapshot(call), call.env.project, model);
+  const version = findVersion(await currentSnapshot(call), model);
   if (version === null) return;
   const about = { project: version.project, subject: `${version.model}@${version.version}` };
   const linkName = nameRefusalLink(version.id);
@@ -126,7 +126,10 @@ export async function countRefusal<Value>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ProblemError) call.waitUntil(logRefusal(call, model, error.problem.code));
+    if (error instanceof ProblemError) {
+      // Without a snapshot nobody knows which model it was.
+      call.waitUntil(logRefusal(call, model, error.problem.code).catch(() => undefined));
+    }
     throw error;
   }
 }

@@ -1,12 +1,11 @@
-import type { Profile } from "../../protocol/fleet/profile.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { ageMs } from "../clock.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
-import { openDatabase } from "../store/database.ts";
-import { type LivePlacement, readAllLivePlacements, readServingChange } from "../store/fleet/live-placement-store.ts";
-import { readProfilesByProject } from "../store/fleet/profile-store.ts";
-import { type NamedVersion, readAllVersions } from "../store/models/model-store.ts";
+import { openDatabase, openProject } from "../store/database.ts";
+import { type LivePlacement, readLivePlacements, readServingChange } from "../store/fleet/live-placement-store.ts";
+import { readProfiles } from "../store/fleet/profile-store.ts";
+import { type NamedVersion, readServedVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
 
 export type WaitUntil = (work: Promise<unknown>) => void;
@@ -28,31 +27,21 @@ export interface InferCall extends ProjectCall {
 
 const KEPT = 10_000;
 /** A placement never changes its project: one reading holds, so that a measurement waits for no database. */
-const known = new Map<string, string>();
+const projectsOf = new Map<string, string>();
 
 /** Project of a placement's model; null where the runner has no placement of that id. */
 export async function projectOfPlacement(env: Env, runnerId: string, id: string): Promise<string | null> {
   const place = `${runnerId} ${id}`;
-  const found = known.get(place) ?? (await findProjectOfPlacement(openDatabase(env.DB), runnerId, id));
+  const found = projectsOf.get(place) ?? (await findProjectOfPlacement(openDatabase(env.DB), runnerId, id));
   if (found === null) return null;
-  if (known.size >= KEPT) known.clear();
-  known.set(place, found);
+  if (projectsOf.size >= KEPT) projectsOf.clear();
+  projectsOf.set(place, found);
   return found;
 }
 
 export type Version = NamedVersion;
 
-/** Versions and profiles of one project. */
-interface ProjectSnapshot {
-  /** Every version, by model and in order. */
-  readonly all: readonly Version[];
-  /** Versions by model name and by model id, in order. */
-  readonly versions: ReadonlyMap<string, readonly Version[]>;
-  /** Names of all its hardware profiles. */
-  readonly profiles: ReadonlySet<string>;
-}
-
-/** Models and placements from this isolate's last reading; a request finds only those of its own project. */
+/** Models and placements of one project, from this isolate's last reading. */
 export interface Snapshot {
   readonly readAtMs: number;
   /** Changes through this isolate before the reading began. */
@@ -61,45 +50,71 @@ export interface Snapshot {
   readonly reading: number;
   /** Mark of the database's last change by then; null where it has none. */
   readonly changed: string | null;
-  /** Projects with models. */
-  readonly projects: ReadonlyMap<string, ProjectSnapshot>;
-  /** By version; ids are unique across projects. */
+  /** Every version, by model and in order. */
+  readonly all: readonly Version[];
+  /** Versions by model name and by model id, in order. */
+  readonly versions: ReadonlyMap<string, readonly Version[]>;
+  /** Names of all its hardware profiles. */
+  readonly profiles: ReadonlySet<string>;
+  /** By version. */
   readonly placements: ReadonlyMap<string, readonly LivePlacement[]>;
 }
 
-/**
- * An unknown model causes no new reading within this time. Before, each request for one reads, since none can share
- * another's.
- */
+/** An unknown model causes no new reading within this time. */
 const FRESH_MS = 250;
+/** Projects whose snapshots this isolate keeps: those that were read last. */
+const KEPT_SNAPSHOTS = 100;
+/** Time for which others wait for a reading: then it is slow, or was lost with its isolate's request. */
+const READING_MS = 500;
+const POLL_MS = 5;
 
-let current: Snapshot | null = null;
+/** State of a project in this isolate. */
+interface Reading {
+  /** Start of the reading under way; requests cannot share a promise, so they share a time. */
+  sinceMs: number;
+  /** Start of the last reading in the background. */
+  refreshedMs: number;
+  /** Readings that failed. */
+  failures: number;
+}
+
+const current = new Map<string, Snapshot>();
+const underWay = new Map<string, Reading>();
 /** Counts changes through this isolate, and readings. */
 let changes = 0;
 let readings = 0;
-/** Number of the last change of each project that the current snapshot lacks. */
+/** Number of the last change of each project that its snapshot lacks. */
 const changedLast = new Map<string, number>();
-/** Start of the last background reading: requests cannot share a promise, so they share a time. */
-let readingSinceMs = Number.NEGATIVE_INFINITY;
 
 /**
- * The snapshot that admits requests. It is refreshed in the background when it has aged; only an isolate's first
- * request waits for the database, and those of a project that was just changed.
+ * The project's snapshot that admits requests. It is refreshed in the background when it has aged. The database is
+ * waited for by the first request of a project in an isolate, by those after a change of it, and after a rest.
  */
-export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<Snapshot> {
-  if (current === null || (changedLast.get(env.project) ?? 0) > current.changes) return readSnapshot(env);
-  const { snapshotMs } = configOf(env);
-  if (ageMs(current.readAtMs) > snapshotMs && ageMs(readingSinceMs) > snapshotMs) {
-    readingSinceMs = Date.now();
-    waitUntil(readSnapshot(env).catch(() => undefined));
+export async function currentSnapshot(call: ProjectCall): Promise<Snapshot> {
+  const { project } = call.env;
+  const known = current.get(project);
+  if (known === undefined || (changedLast.get(project) ?? 0) > known.changes) return readSnapshot(call);
+  const { snapshotMs, keyExpiryMs } = configOf(call.env);
+  if (ageMs(known.readAtMs) > keyExpiryMs) return readSnapshot(call).catch(() => known);
+  const reading = readingOf(project);
+  if (ageMs(known.readAtMs) > snapshotMs && ageMs(reading.refreshedMs) > snapshotMs) {
+    reading.refreshedMs = Date.now();
+    call.waitUntil(readSnapshot(call).catch(() => undefined));
   }
-  return current;
+  return known;
+}
+
+function readingOf(project: string): Reading {
+  const never = Number.NEGATIVE_INFINITY;
+  const known = underWay.get(project) ?? { sinceMs: never, refreshedMs: never, failures: 0 };
+  underWay.set(project, known);
+  return known;
 }
 
 /** The current snapshot, or one read within the last moment where the current one lacks the wanted item. */
 export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot) => boolean): Promise<Snapshot> {
   const snapshot = await currentSnapshot(call);
-  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
+  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call);
 }
 
 /** A snapshot from the last moment, for those who list what there is. */
@@ -112,30 +127,63 @@ export async function locateVersion(
   call: ProjectCall,
   reference: string,
 ): Promise<{ snapshot: Snapshot; version: Version } | null> {
-  const { project } = call.env;
-  const snapshot = await snapshotWith(call, (read) => findVersion(read, project, reference) !== null);
-  const version = findVersion(snapshot, project, reference);
+  const snapshot = await snapshotWith(call, (read) => findVersion(read, reference) !== null);
+  const version = findVersion(snapshot, reference);
   return version === null ? null : { snapshot, version };
 }
 
-/** The snapshot of this moment: the current one, where the database was not changed since, or one that is read anew. */
-async function readSnapshot(env: Env): Promise<Snapshot> {
-  const db = openDatabase(env.DB);
+/**
+ * The snapshot of this moment. One request of a project reads at a time: the others wait for it, and take its result if
+ * it began after they came, and after all changes that they know of. Where it fails or takes long, each reads itself.
+ */
+async function readSnapshot({ env, waitUntil }: ProjectCall): Promise<Snapshot> {
+  const { project } = env;
+  const wanted = { sinceMs: Date.now(), changes };
+  const reading = readingOf(project);
+  const { failures } = reading;
+  const isWorthWaiting = () => ageMs(reading.sinceMs) < READING_MS && ageMs(wanted.sinceMs) < READING_MS;
+  while (isWorthWaiting() && reading.failures === failures) {
+    await scheduler.wait(POLL_MS);
+    const found = current.get(project);
+    if (found !== undefined && found.readAtMs >= wanted.sinceMs && found.changes >= wanted.changes) return found;
+  }
+  const work = readNow(env, reading);
+  // Others wait for it, and this request may end first.
+  waitUntil(work.catch(() => undefined));
+  return work;
+}
+
+async function readNow(env: ProjectEnv, reading: Reading): Promise<Snapshot> {
+  const sinceMs = Date.now();
+  reading.sinceMs = sinceMs;
+  try {
+    return replaceCurrent(env.project, await readAnew(env));
+  } catch (error) {
+    reading.failures++;
+    throw error;
+  } finally {
+    if (reading.sinceMs === sinceMs) reading.sinceMs = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** The current snapshot, where the database was not changed since, or one that is read anew. */
+async function readAnew(env: ProjectEnv): Promise<Snapshot> {
+  const db = openProject(env);
   const begun = { readAtMs: Date.now(), changes, reading: ++readings };
   const changed = await readServingChange(db);
-  if (changed !== null && current?.changed === changed && !hasEndedByTime(current)) {
-    return replaceCurrent({ ...current, ...begun });
-  }
-  const profilesOf = await readProfilesByProject(db);
-  const [versions, placements] = await Promise.all([readAllVersions(db), readAllLivePlacements(db, profilesOf)]);
-  const byProject = Map.groupBy(versions, ({ project }) => project);
-  const read: Snapshot = {
+  const known = current.get(env.project);
+  if (changed !== null && known?.changed === changed && !hasEndedByTime(known)) return { ...known, ...begun };
+  const profiles = await readProfiles(db);
+  const [versions, placements] = await Promise.all([readServedVersions(db), readLivePlacements(db, profiles)]);
+  const byName = Map.groupBy(versions, (version) => version.model);
+  return {
     ...begun,
     changed,
-    projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
+    all: [...byName.values()].flat(),
+    versions: new Map([...byName, ...Map.groupBy(versions, (version) => version.modelId)]),
+    profiles: new Set(profiles.map(({ name }) => name)),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
-  return replaceCurrent(read);
 }
 
 /** Whether a quarantine has ended, which changes nothing in the database. */
@@ -145,10 +193,19 @@ function hasEndedByTime({ placements }: Snapshot): boolean {
 }
 
 /** A slow reading does not replace the result of a later one, which is returned then. */
-function replaceCurrent(read: Snapshot): Snapshot {
-  if (current === null || (read.changes >= current.changes && read.reading > current.reading)) current = read;
-  for (const [project, change] of changedLast) if (change <= current.changes) changedLast.delete(project);
-  return current;
+function replaceCurrent(project: string, read: Snapshot): Snapshot {
+  const known = current.get(project);
+  const isLater = known === undefined || (read.changes >= known.changes && read.reading > known.reading);
+  const kept = isLater ? read : known;
+  current.delete(project);
+  current.set(project, kept);
+  if ((changedLast.get(project) ?? 0) <= kept.changes) changedLast.delete(project);
+  for (const oldest of current.keys()) {
+    if (current.size <= KEPT_SNAPSHOTS) break;
+    current.delete(oldest);
+    underWay.delete(oldest);
+  }
+  return kept;
 }
 
 /**
@@ -161,16 +218,8 @@ export function noteChange(project: string): void {
 
 /** Begins anew, as a new isolate does. */
 export function forgetSnapshot(): void {
-  current = null;
-}
-
-function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {
-  const byName = Map.groupBy(versions, (version) => version.model);
-  return {
-    all: [...byName.values()].flat(),
-    versions: new Map([...byName, ...Map.groupBy(versions, (version) => version.modelId)]),
-    profiles: new Set(profiles.map(({ name }) => name)),
-  };
+  current.clear();
+  underWay.clear();
 }
 
 /** Whether any of a version's placements takes requests now. */
@@ -178,9 +227,8 @@ export function isServed(placements: readonly Pick<LivePlacement, "online" | "dr
   return placements.some(({ online, draining }) => online && !draining);
 }
 
-/** The project's version by `name`, `name@2` or an id. */
-export function findVersion(snapshot: Snapshot, project: string, reference: string): Version | null {
+/** The version by `name`, `name@2` or an id. */
+export function findVersion({ versions, placements }: Snapshot, reference: string): Version | null {
   const [name = "", number] = reference.split("@", 2);
-  const versions = snapshot.projects.get(project)?.versions.get(name) ?? [];
-  return chooseVersion(versions, number, (id) => snapshot.placements.has(id));
+  return chooseVersion(versions.get(name) ?? [], number, (id) => placements.has(id));
 }

@@ -66,13 +66,13 @@ export function cancelInference(link: LinkParts, requestId: string): void {
   link.inFlight.infer.fail(requestId, createProblem("budget-exceeded", "The request ended before its answer."));
 }
 
-/** Offers a job; `offline` where no socket is there to take it. */
+/** Offers a job; `offline` where no socket is there to take it, or its runner has not had its welcome. */
 export async function offerToRunner(
   link: LinkParts,
   offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">,
 ): Promise<"sent" | "offline"> {
   const socket = findSocket(link);
-  if (socket === null) return "offline";
+  if (socket === null || attachmentOf(socket).isWelcomed !== true) return "offline";
   const context = await link.outside.records.offerContext(offered.spec, attachmentOf(socket).runnerId);
   return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
 }

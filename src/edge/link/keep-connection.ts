@@ -1,4 +1,5 @@
 import { CLOSE_CODES } from "../../protocol/link.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { createProblem } from "../../protocol/wire/problem.ts";
 import { armBy } from "../clock.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
@@ -12,6 +13,7 @@ import {
   openSockets,
   sendMessage,
 } from "./runner-socket.ts";
+import { logFailure } from "../log-failure.ts";
 
 const SEEN_EVERY_MS = 30_000;
 /** Close codes that are no fault of the runner: it left, or the edge ended it, or the fault was counted elsewhere. */
@@ -106,7 +108,7 @@ export async function ringLink(link: LinkParts): Promise<void> {
     if (outbox.dueAtMs(link.flushMs) <= nowMs) await flushOutbox(link);
   } catch (error) {
     // The database may be away for long: without this alarm, the socket would go unwatched.
-    console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
+    logFailure("link-alarm-failed", error);
   }
   await armLink(link, nowMs);
 }
@@ -125,7 +127,11 @@ async function armLink(link: LinkParts, nowMs: number): Promise<void> {
 }
 
 async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): Promise<void> {
-  const { runnerId, direct } = attachmentOf(socket);
+  const { runnerId, direct, isWelcomed, acceptedAtMs } = attachmentOf(socket);
+  if (isWelcomed !== true && nowMs - acceptedAtMs > LIMITS.helloMs) {
+    closeSocket(link, socket, CLOSE_CODES.protocolError, "no hello came");
+    return noteDisconnect(link, socket, false);
+  }
   if (nowMs - heardAtMs(link, socket) < link.silentMs) {
     handOverTicketKey(socket, direct?.url, nowMs);
     return noteSeen(link, runnerId, nowMs);

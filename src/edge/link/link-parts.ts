@@ -8,6 +8,7 @@ import type { FeedEvent } from "../../protocol/service/service-state.ts";
 import type { Alarm } from "../clock.ts";
 import type { OwedVersion, RunnerPlan } from "../fleet/plan-runner.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
+import { RateLimiter } from "../http/rate-limiter.ts";
 import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
@@ -17,7 +18,11 @@ import type { LinkSocket } from "./runner-socket.ts";
 
 /** The queue's methods that a link needs. */
 export interface LinkQueue {
-  runnerConnected(runner: AnnouncedRunner & { draining: boolean }, running: Lease[]): Promise<Lease[]>;
+  runnerConnected(
+    runner: AnnouncedRunner & { draining: boolean },
+    running: Lease[],
+    helloAtMs: number,
+  ): Promise<Lease[]>;
   runnerChanged(id: string, capabilities: Capabilities): Promise<void>;
   runnerDisconnected(id: string): Promise<void>;
   runnerDraining(id: string, draining: boolean): Promise<void>;
@@ -92,17 +97,23 @@ export interface LinkMemory {
   /** Until then the queue needs no sign of life. */
   quietUntilMs: number;
   hasLoggedUnknown: boolean;
+  /** What the present sockets have sent. */
+  readonly rates: RateLimiter;
   /** Sockets whose end has been handled. */
   readonly gone: WeakSet<LinkSocket>;
   /** End of the chain of report judgements, so that none is found after the runner's end. */
   watching: Promise<void>;
 }
 
+/** Connections of one runner whose rates are known: it has one, and those before are closing. */
+const KNOWN_CONNECTIONS = 16;
+
 export function createMemory(seenNotedAtMs = 0): LinkMemory {
   return {
     seenNotedAtMs,
     quietUntilMs: 0,
     hasLoggedUnknown: false,
+    rates: new RateLimiter(KNOWN_CONNECTIONS),
     gone: new WeakSet(),
     watching: Promise.resolve(),
   };

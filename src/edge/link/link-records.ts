@@ -9,7 +9,7 @@ import type { WatchLog } from "../fleet/watch/watch-log.ts";
 import { endWatch, watchRunner } from "../fleet/watch/watch-runner.ts";
 import { readOfferContext } from "../kinds/registry.ts";
 import { type Database, openDatabase } from "../store/database.ts";
-import { deletePlacements, readMeasuredPlaces } from "../store/fleet/placement-store.ts";
+import { deletePlacements, readForeignPlacements, readMeasuredPlaces } from "../store/fleet/placement-store.ts";
 import {
   type AnnouncedRunner,
   recordCapabilities,
@@ -19,7 +19,7 @@ import {
   recordSeen,
 } from "../store/fleet/runner-store.ts";
 import { appendMeasurements, type Measurement } from "../store/history/point-store.ts";
-import { findAnyVersion, readAllVersions, toPlacedModel } from "../store/models/model-store.ts";
+import { findAnyVersion, readVersionsInSight, toPlacedModel } from "../store/models/model-store.ts";
 import type { LinkRecords } from "./link-parts.ts";
 import { toRequestOutcomes } from "./outbox.ts";
 
@@ -43,7 +43,11 @@ export class DatabaseRecords implements LinkRecords {
 
   async plan(runner: AnnouncedRunner): Promise<RunnerPlan> {
     const { DB } = this.#env();
-    return planRunner(DB, await readAllVersions(openDatabase(DB)), runner);
+    const plan = await planRunner(DB, await readVersionsInSight(this.#db, runner), runner);
+    if (runner.shared) return plan;
+    // Of the time when it was shared, where its restriction was cut off.
+    const foreign = await readForeignPlacements(this.#db, runner.id, runner.project);
+    return { ...plan, outdated: [...plan.outdated, ...foreign] };
   }
 
   dropPlacements(ids: string[], beforeMs: number): Promise<void> {

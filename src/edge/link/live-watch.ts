@@ -11,7 +11,7 @@ const RENEW_MS = 3_000;
 
 /** Listeners to one runner's live reports; it asks the runner for reports while there are any. */
 export class LiveWatch {
-  readonly #feed = new EventFeed();
+  readonly #feed = new EventFeed({ perOwner: LIMITS.liveWatchers, all: LIMITS.liveWatchers });
   readonly #ask: (request: LiveRequest) => void;
   #renewal: ReturnType<typeof setInterval> | null = null;
 
@@ -22,8 +22,9 @@ export class LiveWatch {
 
   /** A stream for another listener; null where their number is at its limit. */
   open(isConnected: boolean): Response | null {
-    if (this.#feed.size >= LIMITS.liveWatchers) return null;
-    const response = this.#feed.open(TOPIC, [toServerSentEvent({ type: isConnected ? "online" : "offline" })], false);
+    const state = toServerSentEvent({ type: isConnected ? "online" : "offline" });
+    const response = this.#feed.open({ topic: TOPIC, owner: TOPIC }, [state]);
+    if (response === null) return null;
     this.#renewal ??= setInterval(() => this.#renew(), RENEW_MS);
     this.#renew();
     return response;

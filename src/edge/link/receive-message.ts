@@ -16,6 +16,8 @@ import { cancelLeases } from "./ask-runner.ts";
 import { closeSocket, endRunner, inTurn, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
+import type { Rate } from "../http/rate-limiter.ts";
+import { logFailure } from "../log-failure.ts";
 
 /** Handles a text or a frame from the runner. */
 export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
@@ -23,14 +25,54 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   const parsed = parseText(RunnerMessage, message);
   if (!parsed.ok && parsed.unknownType !== undefined) return logUnknown(link, parsed.unknownType);
   if (!parsed.ok) return closeSocket(link, socket, CLOSE_CODES.protocolError, parsed.reason);
+  const excess = findExcess(link, socket, parsed.message, message.length);
+  if (excess !== null) {
+    if (excess.reason !== null) closeSocket(link, socket, CLOSE_CODES.protocolError, excess.reason);
+    return;
+  }
   try {
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
     // The runner repeats essential messages: hello after a reconnect, outcomes of jobs until they are settled. Outcomes
     // of direct requests may be lost, like some measurements.
-    console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
+    logFailure("link-message-failed", error, { type: parsed.message.type });
     if (parsed.message.type === "hello") closeSocket(link, socket, 1011, toProblem(error).code);
   }
+}
+
+const STORED = { perSecond: LIMITS.linkMessagesPerSecond, burst: LIMITS.linkMessagesAtOnce };
+const PROGRESS = { perSecond: LIMITS.linkProgressPerSecond, burst: LIMITS.linkProgressAtOnce };
+const ANNOUNCED = { perSecond: LIMITS.linkAnnouncementsPerSecond, burst: LIMITS.linkAnnouncementsAtOnce };
+/** Messages that this object answers or passes on by itself. */
+const LOCAL: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "echo", "live", "memoryReport"]);
+
+/** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */
+type Excess = { readonly reason: string | null };
+const DROPPED: Excess = { reason: null };
+
+/**
+ * Finds out whether a message is too much; null for one that is heeded. The queue and the database behind the link are
+ * everybody's, so what reaches them has a rate and a size.
+ */
+function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerMessage, length: number): Excess | null {
+  const { type } = message;
+  const { connectionId, isWelcomed } = attachmentOf(socket);
+  if (isWelcomed !== true && type !== "hello") return DROPPED;
+  if (LOCAL.has(type) || (type === "health" && message.requestId !== null)) return null;
+  const { rates } = link.memory;
+  const nowMs = link.outside.now();
+  const isSpent = (rate: Rate, what = "") => !rates.spend(`${connectionId} ${what}`, rate, nowMs).isAllowed;
+  if (type === "jobProgress" && isSpent(PROGRESS, "progress")) return DROPPED;
+  if ("capabilities" in message) {
+    if (length > LIMITS.announcedLength)
+      return { reason: `capabilities of more than ${LIMITS.announcedLength} characters` };
+    if (isSpent(ANNOUNCED, "announced"))
+      return { reason: `capabilities more often than ${ANNOUNCED.perSecond} a second` };
+  }
+  if (type === "deviceRoofline" && length > LIMITS.rooflineLength) {
+    return { reason: `roofs of more than ${LIMITS.rooflineLength} characters` };
+  }
+  return isSpent(STORED) ? { reason: `more than ${STORED.perSecond} messages a second` } : null;
 }
 
 function receiveFrame(link: LinkParts, socket: LinkSocket, frame: Uint8Array): void {
@@ -108,7 +150,7 @@ async function welcome(
   link.listeners.connected();
   if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
   const queue = outside.queue();
-  cancelLeases(socket, await queue.runnerConnected(announced, running));
+  cancelLeases(socket, await queue.runnerConnected(announced, running, helloAtMs));
   await queue.ensureCalibrations(runnerId, uncalibrated);
   await records.dropPlacements(outdated, helloAtMs);
 }

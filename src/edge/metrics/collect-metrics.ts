@@ -33,12 +33,13 @@ export function forgetMetrics(): void {
 }
 
 async function readFamilies(env: Env, nowMs: number): Promise<MetricFamily[]> {
-  const [rows, jobs] = await Promise.all([readMetricRows(env.DB), jobQueue(env).counts()]);
+  const queue = jobQueue(env);
+  const [rows, jobs, unreadable] = await Promise.all([readMetricRows(env.DB), queue.counts(), queue.countUnreadable()]);
   const runners = await askLinks(env, rows.runners);
   const families = [
     ...describeService(rows),
     ...describeFleet(runners, nowMs),
-    ...describeJobs(jobs, nowMs),
+    ...describeJobs(jobs, unreadable, nowMs),
     ...describeRequests(rows.requests),
   ];
   return limitMetrics(families, LIMITS.metricSeries);

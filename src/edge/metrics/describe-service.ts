@@ -6,7 +6,7 @@ import type { MetricRows } from "../store/history/metric-store.ts";
 const OPEN: ReadonlySet<JobCount["state"]> = new Set(["queued", "leased"]);
 
 /** Metrics of the queue. */
-export function describeJobs(counts: readonly JobCount[], nowMs: number): MetricFamily[] {
+export function describeJobs(counts: readonly JobCount[], unreadable: number, nowMs: number): MetricFamily[] {
   const open = counts.filter(({ state }) => OPEN.has(state));
   return [
     {
@@ -26,6 +26,12 @@ export function describeJobs(counts: readonly JobCount[], nowMs: number): Metric
         labels: { kind, state, project: project ?? "" },
         value: Math.max(0, nowMs - (oldestAtMs ?? nowMs)) / 1_000,
       })),
+    },
+    {
+      name: "millrace_jobs_unreadable",
+      help: "Jobs of a newer release that this one met and left out since its queue started.",
+      type: "gauge",
+      samples: [{ labels: {}, value: unreadable }],
     },
     {
       name: "millrace_jobs_ended_total",

@@ -8,23 +8,27 @@ import { dispatchJobs } from "./dispatch-jobs.ts";
 import type { QueueParts } from "./queue-parts.ts";
 import type { Submission, SubmitOutcome } from "./queue-rpc.ts";
 
+/** Job of an earlier request with this idempotency key, or the problem that the key was for another one; null for none. */
+export function findSubmitted(
+  { store }: QueueParts,
+  idempotencyKey: string | null,
+  requestHash: string,
+): SubmitOutcome | null {
+  const known = idempotencyKey === null ? null : store.findByIdempotencyKey(idempotencyKey);
+  if (known === null) return null;
+  if (known.requestHash === requestHash) return { ok: true, job: store.mustFindJob(known.id) };
+  const detail = "This Idempotency-Key came with another request before.";
+  const errors = [{ pointer: "header/idempotency-key", message: "was used for another job" }];
+  return { ok: false, problem: createProblem("idempotency-key-reused", detail, { errors }) };
+}
+
 /** Accepts a job: it is on disk before this returns. The same idempotency key returns the same job. */
 export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutcome {
   const { store, log, traces, maxAttempts, outside } = queue;
   const { traceparent = null, ...asked } = submission;
-  const { project, idempotencyKey, requestHash } = asked;
-  const known = idempotencyKey === null ? null : store.findByIdempotencyKey(idempotencyKey);
-  if (known !== null && known.requestHash !== requestHash) {
-    const detail = "This Idempotency-Key came with another request before.";
-    return {
-      ok: false,
-      problem: createProblem("idempotency-key-reused", detail, {
-        errors: [{ pointer: "header/idempotency-key", message: "was used for another job" }],
-      }),
-    };
-  }
-  if (known !== null) return { ok: true, job: store.mustFindJob(known.id) };
-  const full = findFull(queue, project);
+  const known = findSubmitted(queue, asked.idempotencyKey, asked.requestHash);
+  if (known !== null) return known;
+  const full = findFull(queue, asked);
   if (full !== null) return { ok: false, problem: createProblem("queue-full", full, { retryAfterMs: 10_000 }) };
   const nowMs = outside.now();
   const id = createId("job", nowMs);
@@ -37,14 +41,17 @@ export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutc
   return { ok: true, job: store.mustFindJob(id) };
 }
 
-/** Reason why no job of a project can be accepted; null where one can. */
-function findFull({ store }: QueueParts, project: string): string | null {
-  const own = store.countQueuedOf(project);
+/**
+ * Reason why no job of a project can be accepted; null where one can. The edge's own jobs, a calibration for each model
+ * and runner, have a place of their own: callers cannot fill it, and it takes nothing from them.
+ */
+function findFull({ store }: QueueParts, { project, submittedBy }: Submission): string | null {
+  const own = store.countQueuedOf(project, submittedBy === null);
   if (own >= LIMITS.queuedProjectJobs)
     return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
   // A few jobs of each project are accepted even when the queue is full.
-  if (own < LIMITS.queuedProjectFloor || store.countQueued() < LIMITS.queuedJobs) return null;
-  return `${LIMITS.queuedJobs} jobs wait already.`;
+  if (submittedBy === null || own < LIMITS.queuedProjectFloor) return null;
+  return store.countQueued() < LIMITS.queuedJobs ? null : `${LIMITS.queuedJobs} jobs wait already.`;
 }
 
 /** Queues the calibrations that a runner owes, except those already queued or running. */

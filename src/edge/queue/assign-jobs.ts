@@ -12,6 +12,8 @@ interface Assignable {
   readonly leased: readonly JobRecord[];
   /** Last turn of each project: a higher number is later. */
   readonly turns: ReadonlyMap<string, number>;
+  /** Called for a job that no runner with room may take. */
+  readonly skip?: (job: QueuedJob) => void;
 }
 
 interface Pair {
@@ -24,7 +26,7 @@ interface Pair {
  * longest since its last turn first: a project with a thousand jobs delays another until the next free slot only. Reads
  * no more of `waiting` than there is room for.
  */
-export function assignJobs({ waiting, runners, leased, turns }: Assignable, nowMs: number): Pair[] {
+export function assignJobs({ waiting, runners, leased, turns, skip }: Assignable, nowMs: number): Pair[] {
   const held = Map.groupBy(leased, (job) => job.runnerId);
   const room = new Map(
     runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - (held.get(id)?.length ?? 0)]),
@@ -37,7 +39,10 @@ export function assignJobs({ waiting, runners, leased, turns }: Assignable, nowM
     for (let next = jobs.next(); next.done !== true; next = jobs.next()) {
       const job = next.value;
       const runner = free.find((each) => mayTake(job, each, nowMs));
-      if (runner === undefined) continue;
+      if (runner === undefined) {
+        skip?.(job);
+        continue;
+      }
       const left = (room.get(runner.id) ?? 0) - 1;
       room.set(runner.id, left);
       if (left === 0) free = free.filter(({ id }) => id !== runner.id);
@@ -61,6 +66,14 @@ export function assignJobs({ waiting, runners, leased, turns }: Assignable, nowM
 
 function worksFor(runner: KnownRunner, project: string): boolean {
   return runner.shared || runner.project === project;
+}
+
+/**
+ * Whether a runner of this fleet could ever take a job as it is now, if it were online and idle, and its quarantines
+ * had ended.
+ */
+export function isFit(job: QueuedJob, fleet: readonly KnownRunner[]): boolean {
+  return fleet.some((runner) => mayTake(job, runner, Number.POSITIVE_INFINITY));
 }
 
 /**

@@ -1,5 +1,6 @@
-import { armBy } from "../clock.ts";
-import { assignJobs } from "./assign-jobs.ts";
+import { armBy, toInstant } from "../clock.ts";
+import { logFailure } from "../log-failure.ts";
+import { assignJobs, isFit } from "./assign-jobs.ts";
 import type { QueuedJob } from "./job-rows.ts";
 import * as machine from "./lease-machine.ts";
 import type { QueueParts } from "./queue-parts.ts";
@@ -15,7 +16,7 @@ const ENDED_PROJECT_JOBS_KEPT = 1_000;
  */
 export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRunner[]): Promise<void> {
   const { store, standings, outside } = queue;
-  if (store.countQueued() === 0) return;
+  if (!store.hasQueued()) return;
   const nowMs = outside.now();
   const quarantines = standings.quarantines(nowMs);
   const known = (runners ?? queue.runners.list()).filter((runner) => runner.online && !runner.draining);
@@ -24,21 +25,32 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   if (ready.length < known.length)
     await armQueue(queue, Math.min(...[...quarantines.values()].map(({ untilMs }) => untilMs)));
   if (ready.length === 0) return;
-  const waiting = store.queuedFor(ready.map(({ id }) => id));
+  const { fleet } = queue.runners;
+  const everyone = queue.runners.list();
+  const waiting = store.queuedFor(
+    ready.map(({ id }) => id),
+    fleet,
+  );
+  // Jobs that wait for a runner which does not exist would be read at each dispatch, thousands of them.
+  const skip = (job: QueuedJob) => {
+    if (!isFit(job, everyone)) store.markUnfit(job.record.id, fleet);
+  };
   const turns = queue.turns.read();
-  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turns }, nowMs);
+  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turns, skip }, nowMs);
   for (const { job } of pairs) queue.turns.take(job.project);
   await Promise.all(pairs.map(({ job, runner }) => offerJob(queue, job, runner)));
 }
 
 async function offerJob(queue: QueueParts, job: QueuedJob, runner: KnownRunner): Promise<void> {
   const { store, log, outside } = queue;
+  const createdAt = toInstant(store.createdAtMs(job.record.id));
   const granted = machine.grantLease(job.record, runner.id, outside.now(), queue.leaseMs);
   log.apply(job.record, granted, null);
   await armQueue(queue);
   const lease = { jobId: granted.id, epoch: granted.epoch };
   const scope = outside.scopeOf(queue.traces.find(granted.id));
-  const delivery = await traceOffer(scope, store.mustFindJob(granted.id), (trace) =>
+  const about = { id: granted.id, spec: job.spec, attempt: granted.attempt, createdAt };
+  const delivery = await traceOffer(scope, about, (trace) =>
     outside
       .linkOf(runner.id)
       .offer({ lease, attempt: granted.attempt, spec: job.spec, ...trace })
@@ -57,13 +69,20 @@ async function offerJob(queue: QueueParts, job: QueuedJob, runner: KnownRunner):
 export async function ringQueue(queue: QueueParts): Promise<void> {
   const { store, log, traces, outside } = queue;
   const nowMs = outside.now();
-  for (const job of store.leased()) {
-    const after = machine.expireLease(job, nowMs);
-    if (after !== job) log.apply(job, after, after.problem?.detail ?? null);
+  try {
+    for (const job of store.leased()) {
+      const after = machine.expireLease(job, nowMs);
+      if (after !== job) log.apply(job, after, after.problem?.detail ?? null);
+    }
+    store.prune(ENDED_JOBS_KEPT, ENDED_PROJECT_JOBS_KEPT);
+    traces.prune();
+    await dispatchJobs(queue);
+  } catch (error) {
+    // Without another alarm, no lease would end and no waiting job begin; the platform tries a failed one six times.
+    logFailure("queue-alarm-failed", error);
+    await armBy(outside.alarm, nowMs + queue.heartbeatMs, nowMs);
+    return;
   }
-  store.prune(ENDED_JOBS_KEPT, ENDED_PROJECT_JOBS_KEPT);
-  traces.prune();
-  await dispatchJobs(queue);
   await armQueue(queue);
 }
 

@@ -1,5 +1,6 @@
 import type { FeedEvent } from "../../protocol/service/service-state.ts";
 import type { JobEvent, JobProgress } from "../../protocol/jobs/job.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { toInstant } from "../clock.ts";
 import { EventFeed, type ServerSentEvent } from "../http/event-feed.ts";
 import type { JobStore } from "./job-store.ts";
@@ -7,6 +8,8 @@ import { hasEnded, type JobRecord } from "./lease-machine.ts";
 
 /** Topic prefix of a project's changes. Other topics are job ids, which have no slash. */
 const FEED = "feed/";
+/** Events from before that a stream reads at a time. */
+const EVENTS_PAGE = 100;
 /** Changes visible to every project: those of shared runners. */
 export const ALL_PROJECTS = Symbol("all projects");
 export type Audience = string | typeof ALL_PROJECTS;
@@ -15,7 +18,7 @@ export type Audience = string | typeof ALL_PROJECTS;
 export class JobLog {
   readonly #store: JobStore;
   readonly #now: () => number;
-  readonly #feed = new EventFeed();
+  readonly #feed = new EventFeed({ perOwner: LIMITS.projectStreams, all: LIMITS.streams });
 
   constructor(store: JobStore, now: () => number) {
     this.#store = store;
@@ -44,15 +47,24 @@ export class JobLog {
     this.#feed.publish(isMeant, { event: event.type, data: { ...event, at: toInstant(this.#now()) } });
   }
 
-  /** Stream of all changes visible to a project, from now on. */
-  streamAll(project: string): Response {
-    return this.#feed.open(`${FEED}${project}`, [], false);
+  /** Stream of all changes visible to a project, from now on; null where there are too many streams. */
+  streamAll(project: string): Response | null {
+    return this.#feed.open({ topic: `${FEED}${project}`, owner: project });
   }
 
-  /** Stream of a job's events after `afterSeq`, until the job ends. */
-  streamJob(job: JobRecord, afterSeq: number): Response {
-    const backlog = this.#store.eventsAfter(job.id, Number.isSafeInteger(afterSeq) ? afterSeq : 0);
-    return this.#feed.open(job.id, backlog.map(toServerSentEvent), hasEnded(job));
+  /** Stream of a job's events after `afterSeq`, until the job ends; null where there are too many streams. */
+  streamJob(project: string, { id }: JobRecord, afterSeq: number): Response | null {
+    let lastSeq = Number.isSafeInteger(afterSeq) ? afterSeq : 0;
+    const readBefore = () => {
+      const events = this.#store.eventsAfter(id, lastSeq, EVENTS_PAGE);
+      lastSeq = events.at(-1)?.seq ?? lastSeq;
+      return events.map(toServerSentEvent);
+    };
+    const isOver = () => {
+      const record = this.#store.findRecord(id);
+      return record === null || hasEnded(record);
+    };
+    return this.#feed.open({ topic: id, owner: project, readBefore, isOver });
   }
 }
 

@@ -12,7 +12,7 @@ import { holdsFile } from "../kinds/registry.ts";
 import { openDatabase } from "../store/database.ts";
 import { migrateObject } from "../store/migrate-object.ts";
 import type { ResolvedRule } from "../store/models/version-store.ts";
-import { findOwnerOfRunner } from "../store/project-store.ts";
+import { readRunnerState } from "../store/project-store.ts";
 import { recordQuarantine } from "../store/fleet/runner-store.ts";
 import * as acceptance from "./accept-job.ts";
 import { ringQueue } from "./dispatch-jobs.ts";
@@ -22,7 +22,7 @@ import { openTables, QUEUE_MIGRATIONS } from "./queue-tables.ts";
 import type { QueueOutside, QueueParts } from "./queue-parts.ts";
 import * as fleet from "./queue-runners.ts";
 import type { JobCount, JobQueueRpc, KnownRunner, Submission, SubmitOutcome } from "./queue-rpc.ts";
-import { cancelJob, noteProgress, settleJob } from "./settle-job.ts";
+import { cancelJob, cancelJobs, noteProgress, settleJob } from "./settle-job.ts";
 
 /** Jobs from acceptance to their end, under leases that runners hold and renew. */
 export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
@@ -47,7 +47,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
       alarm: ctx.storage,
       linkOf: (runnerId) => runnerLink(this.env, runnerId),
       scopeOf: (context) => openScope(this.env, context, (work) => ctx.waitUntil(work)),
-      findOwner: (runnerId) => findOwnerOfRunner(openDatabase(this.env.DB), runnerId),
+      readRunner: (runnerId) => readRunnerState(openDatabase(this.env.DB), runnerId),
       recordQuarantine: (runnerId, quarantine) => recordQuarantine(openDatabase(this.env.DB), runnerId, quarantine),
       results: new KeptResults(
         () => this.env,
@@ -58,6 +58,11 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
 
   async submit(submission: Submission): Promise<SubmitOutcome> {
     return acceptance.acceptJob(this.#parts, submission);
+  }
+
+  /** Job of an earlier request with this key, or the problem that the key was for another one; null for none. */
+  findSubmitted(idempotencyKey: string, requestHash: string): SubmitOutcome | null {
+    return acceptance.findSubmitted(this.#parts, idempotencyKey, requestHash);
   }
 
   async ensureCalibrations(runnerId: string, owed: readonly OwedVersion[]): Promise<void> {
@@ -118,6 +123,11 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return this.#parts.store.counts();
   }
 
+  /** Jobs that this release met and could not read, since this object started. */
+  countUnreadable(): number {
+    return this.#parts.store.unreadable;
+  }
+
   /** Learning curve of a training so far; where attempts repeated a generation, the latest counts. */
   readCurve(project: string, id: string): CurvePoint[] {
     if (!this.#isOf(project, id)) return [];
@@ -139,8 +149,12 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return cancelJob(this.#parts, project, id);
   }
 
-  async runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[]): Promise<Lease[]> {
-    return fleet.connectRunner(this.#parts, runner, running);
+  async cancelAll(project: string): Promise<void> {
+    await cancelJobs(this.#parts, project);
+  }
+
+  async runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[], helloAtMs: number): Promise<Lease[]> {
+    return fleet.connectRunner(this.#parts, runner, running, helloAtMs);
   }
 
   runnerChanged(id: string, capabilities: Capabilities): void {
@@ -188,14 +202,18 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     await fleet.announceRunner(this.#parts, id);
   }
 
-  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`. */
+  /**
+   * Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`; 503 where there are
+   * too many.
+   */
   override async fetch(request: Request): Promise<Response> {
     const { store, log } = this.#parts;
+    const tooMany = new Response(null, { status: 503 });
     const [, project = "", kind, id] = new URL(request.url).pathname.split("/");
-    if (kind !== "jobs" || id === undefined) return log.streamAll(project);
+    if (kind !== "jobs" || id === undefined) return log.streamAll(project) ?? tooMany;
     const job = this.#isOf(project, id) ? store.findRecord(id) : null;
     if (job === null) return new Response(null, { status: 404 });
-    return log.streamJob(job, Number(request.headers.get("last-event-id") ?? 0));
+    return log.streamJob(project, job, Number(request.headers.get("last-event-id") ?? 0)) ?? tooMany;
   }
 
   override async alarm(): Promise<void> {

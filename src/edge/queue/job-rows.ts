@@ -1,5 +1,5 @@
 import { type Job, type JobEvent, JobProgress, JobResult, JobSpec, JobSummary } from "../../protocol/jobs/job.ts";
-import type { LatestCalibration } from "../../protocol/models/model.ts";
+import { LatestCalibration } from "../../protocol/models/model.ts";
 import { Problem } from "../../protocol/wire/problem.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
 import { RooflinePosition } from "../../protocol/fleet/roofline.ts";
@@ -71,8 +71,9 @@ export function toJob(row: Row): Job {
   return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
 }
 
-/** A calibration as its model's placements show it; nothing of a cancelled one. */
-export function toLatestCalibration({ id, state, spec, result, problem, ...times }: Job): LatestCalibration[] {
+/** A calibration as its model's placements show it; nothing of a cancelled one. Its row has what its result skipped. */
+export function toLatestCalibration(row: Row): LatestCalibration[] {
+  const { id, state, spec, problem, ...times } = toSummary(row);
   if (spec.kind !== "calibration" || state === "cancelled") return [];
   const isDone = state === "succeeded" || state === "failed";
   return [
@@ -82,7 +83,7 @@ export function toLatestCalibration({ id, state, spec, result, problem, ...times
       modelVersionId: spec.modelVersionId,
       state: state === "failed" ? "failed" : isDone ? "done" : "waiting",
       problem: state === "failed" ? problem : null,
-      skipped: result?.kind === "calibration" ? (result.skipped ?? []) : [],
+      skipped: row.skipped === null ? [] : LatestCalibration.shape.skipped.parse(JSON.parse(text(row.skipped))),
       at: times.endedAt ?? times.createdAt,
     },
   ];

@@ -14,6 +14,7 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import { VERDICT_SQL } from "../kinds/registry.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant } from "../clock.ts";
+import { logFailure } from "../log-failure.ts";
 import type { ObjectSql, SqlValue } from "../store/migrate-object.ts";
 import {
   numberOrNull,
@@ -34,6 +35,14 @@ import type { JobRecord } from "./lease-machine.ts";
 /** Waiting jobs read in one query. */
 const DISPATCH_ROWS = 200;
 
+/** Events of all jobs after which one job's progress is thinned. */
+const THINNED_EVERY = 64;
+
+/** Columns of a record, and of a job without its result, which may have megabytes. */
+const RECORD_COLUMNS =
+  "id, state, attempt, max_attempts, epoch, runner_id, lease_until_ms, started_at_ms, ended_at_ms, problem";
+const SUMMARY_COLUMNS = `${RECORD_COLUMNS}, project, submitted_by, created_at_ms, spec, progress`;
+
 /** New job as first written. */
 export interface NewJob {
   readonly id: string;
@@ -52,6 +61,8 @@ export interface NewJob {
 export class JobStore {
   readonly #sql: ObjectSql;
   readonly #tally: JobTally;
+  /** Jobs whose rows this release could not read. */
+  readonly #unreadable = new Set<string>();
 
   constructor(sql: ObjectSql) {
     this.#sql = sql;
@@ -102,13 +113,12 @@ export class JobStore {
   }
 
   findRecord(id: string): JobRecord | null {
-    const row = this.#first("select * from jobs where id = ?", id);
+    const row = this.#first(`select ${RECORD_COLUMNS} from jobs where id = ?`, id);
     return row === null ? null : toRecord(row);
   }
 
   findJob(id: string): Job | null {
-    const row = this.#first("select * from jobs where id = ?", id);
-    return row === null ? null : toJob(row);
+    return this.#readEach(this.#sql.exec("select * from jobs where id = ?", id).toArray(), toJob)[0] ?? null;
   }
 
   mustFindJob(id: string): Job {
@@ -135,7 +145,9 @@ export class JobStore {
   ): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select *, result->'roofline' as roofline, ${VERDICT_SQL} as verdict from jobs
+        `select ${SUMMARY_COLUMNS}, ${VERDICT_SQL} as verdict,
+           case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end as roofline
+         from jobs
          where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
            and (?6 is null or submitted_by = ?6)
          order by id desc limit ?4`,
@@ -148,44 +160,55 @@ export class JobStore {
       )
       .toArray();
     const cut = cutPage(rows, query.limit, (row) => [text(row.id)]);
-    return { items: cut.rows.map(toListed), nextCursor: cut.nextCursor };
+    return { items: this.#readEach(cut.rows, toListed), nextCursor: cut.nextCursor };
   }
 
   /**
-   * Waiting jobs by project that are unpinned or pinned to one of these runners, oldest first. They are read lazily;
-   * the project with the oldest job is first.
+   * Waiting jobs by project that are unpinned or pinned to one of these runners, oldest first, without those that are
+   * marked as unfit for this fleet. They are read lazily; the project with the oldest job is first.
    */
-  queuedFor(runnerIds: readonly string[]): Map<string, Iterable<QueuedJob>> {
+  queuedFor(runnerIds: readonly string[], fleet: string): Map<string, Iterable<QueuedJob>> {
     const projects = this.#sql
       .exec<{ project: string }>("select project from jobs where state = 'queued' group by 1 order by min(id)")
       .toArray();
     const ids = JSON.stringify(runnerIds);
-    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids)]));
+    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids, fleet)]));
   }
 
-  *#queuedOf(project: string, runnerIds: string): Generator<QueuedJob> {
+  *#queuedOf(project: string, runnerIds: string, fleet: string): Generator<QueuedJob> {
     for (let afterId = ""; ;) {
       const rows = this.#sql
         .exec(
-          `select * from jobs where state = 'queued' and project = ? and id > ? and (spec->>'runnerId' is null
+          `select ${RECORD_COLUMNS}, project, spec, profile from jobs
+           where state = 'queued' and project = ? and id > ? and unfit_for is not ? and (spec->>'runnerId' is null
            or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
           project,
           afterId,
+          fleet,
           runnerIds,
           DISPATCH_ROWS,
         )
         .toArray();
-      yield* rows.map(toQueued);
+      yield* this.#readEach(rows, toQueued);
       if (rows.length < DISPATCH_ROWS) return;
       afterId = text(rows.at(-1)?.id);
     }
   }
 
-  /** Whether a waiting job exists that this runner might get. */
-  hasQueuedFor(runnerId: string): boolean {
-    const waiting =
-      "select 1 from jobs where state = 'queued' and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1";
-    return this.#first(waiting, runnerId) !== null;
+  /** Marks a waiting job that no runner of this fleet can take: it is not read again until the fleet has changed. */
+  markUnfit(id: string, fleet: string): void {
+    this.#sql.exec("update jobs set unfit_for = ? where id = ?", fleet, id);
+  }
+
+  /** Whether a waiting job exists that this runner of a fleet might get. */
+  hasQueuedFor(runnerId: string, fleet: string): boolean {
+    const waiting = `select 1 from jobs where state = 'queued' and unfit_for is not ?
+      and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1`;
+    return this.#first(waiting, fleet, runnerId) !== null;
+  }
+
+  createdAtMs(id: string): number {
+    return Number(this.#first("select created_at_ms as at_ms from jobs where id = ?", id)?.at_ms);
   }
 
   /** Time of a job's last lease. */
@@ -196,36 +219,49 @@ export class JobStore {
 
   /** Waiting jobs pinned to this runner, except those of project `but`. */
   queuedOnlyFor(runnerId: string, but: string | null = null): JobRecord[] {
-    return this.#sql
-      .exec("select * from jobs where state = 'queued' and spec->>'runnerId' = ? and project is not ?", runnerId, but)
-      .toArray()
-      .map(toRecord);
+    const pinned = `select ${RECORD_COLUMNS} from jobs
+      where state = 'queued' and spec->>'runnerId' = ? and project is not ?`;
+    return this.#readEach(this.#sql.exec(pinned, runnerId, but).toArray(), toRecord);
   }
 
   leased(): JobRecord[] {
-    return this.#sql.exec("select * from jobs where state = 'leased'").toArray().map(toRecord);
+    const rows = this.#sql.exec(`select ${RECORD_COLUMNS} from jobs where state = 'leased'`).toArray();
+    return this.#readEach(rows, toRecord);
   }
 
   /** Jobs that a runner leases from projects other than `but`. */
   leasedTo(runnerId: string, but: string): JobRecord[] {
-    return this.#sql
-      .exec("select * from jobs where state = 'leased' and runner_id = ? and project <> ?", runnerId, but)
-      .toArray()
-      .map(toRecord);
+    const held = `select ${RECORD_COLUMNS} from jobs where state = 'leased' and runner_id = ? and project <> ?`;
+    return this.#readEach(this.#sql.exec(held, runnerId, but).toArray(), toRecord);
   }
 
   counts(): JobCount[] {
     return this.#tally.counts();
   }
 
-  countQueued(): number {
-    return Number(this.#first("select count(*) as n from jobs where state = 'queued'")?.n ?? 0);
+  hasQueued(): boolean {
+    return this.#first("select 1 from jobs where state = 'queued' limit 1") !== null;
   }
 
-  countQueuedOf(project: string): number {
-    return Number(
-      this.#first("select count(*) as n from jobs where state = 'queued' and project = ?", project)?.n ?? 0,
-    );
+  /** Waiting jobs of callers, of all projects. */
+  countQueued(): number {
+    const asked = "select count(*) as n from jobs where state = 'queued' and submitted_by is not null";
+    return Number(this.#first(asked)?.n ?? 0);
+  }
+
+  /** Waiting jobs of a project's callers, or those of the edge's own for it. */
+  countQueuedOf(project: string, isEdges: boolean): number {
+    const own = `select count(*) as n from jobs
+      where state = 'queued' and project = ? and (submitted_by is null) = ?`;
+    return Number(this.#first(own, project, Number(isEdges))?.n ?? 0);
+  }
+
+  /** Ids of a project's jobs that wait or run, of whatever release. */
+  unfinishedOf(project: string): string[] {
+    return this.#sql
+      .exec<{ id: string }>("select id from jobs where state in ('queued', 'leased') and project = ?", project)
+      .toArray()
+      .map(({ id }) => id);
   }
 
   findCalibration(states: readonly JobState[], runnerId: string, modelVersionId: string): string | null {
@@ -239,19 +275,24 @@ export class JobStore {
     return row === null ? null : text(row.id);
   }
 
+  /** Number of jobs that this release could not read so far. */
+  get unreadable(): number {
+    return this.#unreadable.size;
+  }
+
   /** The latest calibration of each of these versions on each runner, newest first. */
   latestCalibrations(project: string, modelVersionIds: readonly string[]): LatestCalibration[] {
     const rows = this.#sql.exec(
-      `select jobs.* from jobs join (
-         select max(id) as id from jobs where kind = 'calibration' and project = ?
+      `select ${SUMMARY_COLUMNS}, result->'skipped' as skipped from jobs join (
+         select max(id) as latest_id from jobs where kind = 'calibration' and project = ?
          and spec->>'modelVersionId' in (select value from json_each(?))
          group by spec->>'modelVersionId', spec->>'runnerId'
-       ) as latest on jobs.id = latest.id order by jobs.id desc limit ?`,
+       ) as latest on id = latest_id order by id desc limit ?`,
       project,
       JSON.stringify(modelVersionIds),
       LIMITS.maxPageSize,
     );
-    return rows.toArray().flatMap((row) => toLatestCalibration(toJob(row)));
+    return this.#readEach(rows.toArray(), toLatestCalibration).flat();
   }
 
   /** Unfinished compression of the project that is measured on this file. */
@@ -275,13 +316,34 @@ export class JobStore {
       event.progress === null ? null : JSON.stringify(event.progress),
       event.detail,
     );
-    return { ...event, seq: Number(row?.seq), at: toInstant(atMs) };
+    const seq = Number(row?.seq);
+    // To count them takes their reading.
+    if (event.type === "progress" && seq % THINNED_EVERY === 0) this.#thinProgress(jobId);
+    return { ...event, seq, at: toInstant(atMs) };
   }
 
-  /** Events of a job after `afterSeq`, oldest first. */
-  eventsAfter(jobId: string, afterSeq: number): JobEvent[] {
+  /** Keeps one progress event of each of so many equal spans of time, once a job has too many of them. */
+  #thinProgress(jobId: string): void {
+    const ofJob = "from events where job_id = ? and type = 'progress'";
+    const found = this.#first(`select count(*) as n, min(at_ms) as first, max(at_ms) as last ${ofJob}`, jobId);
+    if (Number(found?.n ?? 0) < LIMITS.jobProgressEvents) return;
+    const [firstMs, lastMs] = [Number(found?.first), Number(found?.last)];
+    const latest = `select max(seq) ${ofJob} group by cast((at_ms - ?) * ? / ? as integer)`;
+    const spans = LIMITS.jobProgressEvents / 2;
+    this.#sql.exec(
+      `delete from events where seq in (select seq ${ofJob}) and seq not in (${latest})`,
+      jobId,
+      jobId,
+      firstMs,
+      spans,
+      lastMs - firstMs + 1,
+    );
+  }
+
+  /** Events of a job after `afterSeq`, oldest first; all that there are, or so many. */
+  eventsAfter(jobId: string, afterSeq: number, most = -1): JobEvent[] {
     return this.#sql
-      .exec("select * from events where job_id = ? and seq > ? order by seq", jobId, afterSeq)
+      .exec("select * from events where job_id = ? and seq > ? order by seq limit ?", jobId, afterSeq, most)
       .toArray()
       .map(toEvent);
   }
@@ -299,6 +361,23 @@ export class JobStore {
     this.#tally.forget(ended, keep, keepOwn);
     this.#sql.exec(`delete from events where job_id in (${ended})`, keep, keepOwn);
     this.#sql.exec(`delete from jobs where id in (${ended})`, keep, keepOwn);
+  }
+
+  /**
+   * The rows that this release can read. A row of a newer release, met after a rollback, is left as it is and logged
+   * once: it must not stop the others.
+   */
+  #readEach<Value>(rows: readonly Row[], read: (row: Row) => Value): Value[] {
+    return rows.flatMap((row) => {
+      try {
+        return [read(row)];
+      } catch (error) {
+        const id = text(row.id);
+        if (!this.#unreadable.has(id)) logFailure("job-unreadable", error, { id });
+        this.#unreadable.add(id);
+        return [];
+      }
+    });
   }
 
   #first(query: string, ...bindings: SqlValue[]): Row | null {

@@ -1,5 +1,6 @@
 import type { JobResult, JobSpec } from "../../protocol/jobs/job.ts";
 import type { JobOutcome } from "../../protocol/link.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 import { type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
@@ -11,11 +12,15 @@ import { putSamples } from "../store/history/report-store.ts";
 import { runIdOf } from "../store/history/run-store.ts";
 import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
 import type { HeldJob, Results, SoundOutcome } from "./queue-parts.ts";
+import { logFailure } from "../log-failure.ts";
 
 const UNSOUND = createProblem(
   "backend-failed",
   "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
 );
+
+const TOO_LARGE = createProblem("payload-too-large", `A result may have ${LIMITS.jobResultBytes} bytes as JSON.`);
+const encoder = new TextEncoder();
 
 /** Stores results in the history, and failures with their kernels. */
 export class KeptResults implements Results {
@@ -29,8 +34,10 @@ export class KeptResults implements Results {
   }
 
   judge(spec: JobSpec, outcome: JobOutcome["outcome"]): JobOutcome["outcome"] {
-    if (!outcome.ok || (isSoundResult(spec, outcome.result) && isSoundTrace(outcome.trace))) return outcome;
-    return { ok: false, problem: UNSOUND };
+    if (!outcome.ok) return { ok: false, problem: clip(outcome.problem) };
+    if (!isSoundResult(spec, outcome.result) || !isSoundTrace(outcome.trace)) return { ok: false, problem: UNSOUND };
+    const isSmall = encoder.encode(JSON.stringify(outcome.result)).byteLength <= LIMITS.jobResultBytes;
+    return isSmall ? outcome : { ok: false, problem: TOO_LARGE };
   }
 
   /**
@@ -57,7 +64,7 @@ export class KeptResults implements Results {
     try {
       await noteFailure(scopeEnv(this.#env(), project), spec, problem);
     } catch (error) {
-      console.error(JSON.stringify({ event: "note-failure-failed", error: String(error) }));
+      logFailure("note-failure-failed", error);
     }
   }
 
@@ -82,6 +89,16 @@ async function configure(env: Env, runnerId: string, modelVersionId: string): Pr
     .catch(() => undefined);
 }
 
+/** A runner's problem, within what a row, an event and each list of jobs should hold. */
+function clip({ code, detail, errors, retryAfterMs }: Problem): Problem {
+  const cut = (text: string) => text.slice(0, LIMITS.problemTextLength);
+  const kept = errors?.slice(0, LIMITS.problemErrors);
+  return createProblem(code, cut(detail), {
+    ...(kept && { errors: kept.map(({ pointer, message }) => ({ pointer: cut(pointer), message: cut(message) })) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
 /** The result counts even if its samples cannot be stored. */
 async function keepSamples(env: Env, runId: string, attempt: number, text: string): Promise<void> {
   const samples = readSamples(text);
@@ -89,6 +106,6 @@ async function keepSamples(env: Env, runId: string, attempt: number, text: strin
   try {
     await putSamples(env.ARTIFACTS, { runId, part: String(attempt) }, samples);
   } catch (error) {
-    console.error(JSON.stringify({ event: "samples-lost", runId, error: String(error) }));
+    logFailure("samples-lost", error, { runId });
   }
 }

@@ -4,7 +4,7 @@ import type { Problem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import type { TraceContext } from "../../telemetry/trace-context.ts";
 import type { Alarm } from "../clock.ts";
-import type { RunnerOwner } from "../store/project-store.ts";
+import type { RunnerState } from "../store/project-store.ts";
 import type { JobLog } from "./job-log.ts";
 import type { JobStore } from "./job-store.ts";
 import type { JobTraces, ProjectTurns, StandingTable } from "./queue-tables.ts";
@@ -48,8 +48,8 @@ export interface QueueOutside {
   linkOf(runnerId: string): QueueLink;
   /** Scope for spans within this context; null where they are not exported. */
   scopeOf(context: TraceContext | null): SpanScope | null;
-  /** Owner of a runner that the queue does not know. */
-  findOwner(runnerId: string): Promise<RunnerOwner | null>;
+  /** State of a runner in the database; null for one that never was. */
+  readRunner(runnerId: string): Promise<RunnerState | null>;
   recordQuarantine(runnerId: string, quarantine: { until: string; reason: string } | null): Promise<void>;
   readonly results: Results;
 }

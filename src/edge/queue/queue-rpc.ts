@@ -47,7 +47,6 @@ export interface KnownRunner extends RunnerOwner {
 
 /** RPC interface of the queue's object; `JobQueue` documents each call. */
 export interface JobQueueRpc extends Rpc.DurableObjectBranded {
-  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`. */
   fetch(request: Request): Promise<Response>;
 
   // Jobs, for their submitters.
@@ -59,7 +58,10 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
     beforeId: string | null,
   ): { items: JobSummary[]; nextCursor: string | null };
   cancel(project: string, id: string): Promise<Job | null>;
+  cancelAll(project: string): Promise<void>;
   counts(): JobCount[];
+  countUnreadable(): number;
+  findSubmitted(idempotencyKey: string, requestHash: string): SubmitOutcome | null;
   readCurve(project: string, id: string): CurvePoint[];
   findMeasuredOn(project: string, dataDigest: string): string | null;
 
@@ -75,7 +77,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   projectOfLease(runnerId: string, lease: Lease): string | null;
 
   // Connection changes of a runner, and its jobs.
-  runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[]): Promise<Lease[]>;
+  runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[], helloAtMs: number): Promise<Lease[]>;
   runnerChanged(id: string, capabilities: Capabilities): void;
   runnerDisconnected(id: string): Promise<void>;
   runnerDraining(id: string, draining: boolean): Promise<void>;

@@ -8,15 +8,17 @@ import * as machine from "./lease-machine.ts";
 import type { QueueParts } from "./queue-parts.ts";
 import { GOOD_STANDING, noteFlap, type RunnerStanding } from "./runner-standing.ts";
 import type { KnownRunner } from "./queue-rpc.ts";
+import { logFailure } from "../log-failure.ts";
 
 /**
- * Connects a runner after its hello: leases that it no longer works on end now, and it may get work. Returns the leases
- * that it lost.
+ * Connects a runner after its hello: leases from before the hello that it no longer works on end now, and it may get
+ * work. Returns the leases that it lost.
  */
 export async function connectRunner(
   queue: QueueParts,
   runner: Omit<KnownRunner, "online">,
   running: readonly Lease[],
+  helloAtMs: number,
 ): Promise<Lease[]> {
   const { store, log, outside } = queue;
   const { id } = runner;
@@ -25,11 +27,29 @@ export async function connectRunner(
   const problem = createProblem("runner-lost", "The runner came back without the job.");
   for (const job of store.leased()) {
     if (job.runnerId !== id || running.some((lease) => machine.holdsLease(job, lease, id))) continue;
+    // One that was offered since its welcome is on the way to it.
+    if ((store.leasedAtMs(job.id) ?? 0) > helloAtMs) continue;
     log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
   }
+  await catchUp(queue, runner);
   await announceRunner(queue, id);
   outside.later(dispatchJobs(queue));
   return stale;
+}
+
+/** Applies what was changed of a runner between the reading of its hello and its connection. */
+async function catchUp(queue: QueueParts, connected: Omit<KnownRunner, "online">): Promise<void> {
+  const { runners, outside } = queue;
+  const { id } = connected;
+  const state = await outside.readRunner(id).catch(() => null);
+  const known = runners.find(id);
+  if (state === null || known === null) return;
+  if (state.isRemoved) return runners.forget(id);
+  // What differs from the hello's was set meanwhile, and is later than what was read.
+  if (known.shared === connected.shared && state.shared !== known.shared) runners.setShared(id, state.shared);
+  if (known.draining === connected.draining && state.draining !== known.draining) {
+    runners.setDraining(id, state.draining);
+  }
 }
 
 /** Saves the changed capabilities of a connected runner; the link announces them once they can be read. */
@@ -95,7 +115,7 @@ export async function heedHeartbeat(
 ): Promise<{ stale: Lease[]; isWanted: boolean }> {
   queue.runners.setOnline(runnerId, true);
   const stale = renewLeases(queue, runnerId, running);
-  const isWanted = queue.store.hasQueuedFor(runnerId);
+  const isWanted = queue.store.hasQueuedFor(runnerId, queue.runners.fleet);
   const runner = isWanted ? queue.runners.find(runnerId) : null;
   if (runner !== null) await dispatchJobs(queue, [runner]);
   return { stale, isWanted };
@@ -124,14 +144,14 @@ export async function changeStanding(
     await queue.outside.recordQuarantine(runnerId, shown);
   } catch (error) {
     // The queue still withholds jobs from the runner; requests still reach it.
-    console.error(JSON.stringify({ event: "quarantine-not-recorded", runnerId, error: String(error) }));
+    logFailure("quarantine-not-recorded", error, { runnerId });
   }
   await announceRunner(queue, runnerId);
 }
 
 /** Owner of a runner; only the database knows one that never said hello. */
 async function findOwner({ runners, outside }: QueueParts, runnerId: string): Promise<RunnerOwner | null> {
-  return runners.findOwner(runnerId) ?? outside.findOwner(runnerId);
+  return runners.findOwner(runnerId) ?? outside.readRunner(runnerId);
 }
 
 /** Ends a runner's leases of projects other than this one, and fails their jobs that are pinned to it. */

@@ -91,6 +91,10 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
    create table if not exists project_turns (project text primary key, turn integer not null) strict`,
   ensureColumn("jobs", "submitted_by", "text"),
   `create index if not exists calibrations_of_version on jobs (spec->>'modelVersionId', project, id) where kind = 'calibration'`,
+  // The fleet that has no runner for a waiting job: without it, each dispatch reads such a job again.
+  ensureColumn("jobs", "unfit_for", "text"),
+  `drop index if exists jobs_waiting;
+   create index if not exists jobs_waiting_fit on jobs (state, project, id, unfit_for)`,
 ];
 
 type Row = { runner_id: string; standing: string };

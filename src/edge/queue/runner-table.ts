@@ -12,15 +12,26 @@ type Row = {
   shared: number;
 };
 
-/** Runners that have said hello, in the queue object's SQLite. */
+/**
+ * Runners that have said hello, in the queue object's SQLite, and in memory as they were read last: their capabilities
+ * have kilobytes of JSON, and each dispatch looks at all of them.
+ */
 export class RunnerTable {
   readonly #sql: ObjectSql;
+  #known: Map<string, KnownRunner> | null = null;
+  #fleet: string = crypto.randomUUID();
 
   constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
+  /** Name of the fleet as it is: another one once a runner came, left, or can do or serves something else. */
+  get fleet(): string {
+    return this.#fleet;
+  }
+
   save(runner: KnownRunner): void {
+    const before = this.find(runner.id);
     this.#sql.exec(
       `insert into runners (id, capabilities, online, draining, project, shared) values (?, ?, ?, ?, ?, ?)
        on conflict (id) do update set capabilities = excluded.capabilities, online = excluded.online,
@@ -32,36 +43,45 @@ export class RunnerTable {
       runner.project,
       Number(runner.shared),
     );
+    // Most runners come back as they were.
+    if (before !== null && isAbleAs(before, runner)) this.#update(runner.id, runner);
+    else this.#change();
   }
 
   setCapabilities(id: string, capabilities: Capabilities): void {
+    const before = this.find(id);
+    if (before === null || isAbleAs(before, { ...before, capabilities })) return;
     this.#sql.exec("update runners set capabilities = ? where id = ?", JSON.stringify(capabilities), id);
+    this.#change();
   }
 
   setOnline(id: string, online: boolean): void {
     // Most updates change nothing: an unchanged row is not written.
     this.#sql.exec("update runners set online = ?1 where id = ?2 and online <> ?1", Number(online), id);
+    this.#update(id, { online });
   }
 
   setDraining(id: string, draining: boolean): void {
     this.#sql.exec("update runners set draining = ? where id = ?", Number(draining), id);
+    this.#update(id, { draining });
   }
 
   setShared(id: string, shared: boolean): void {
     this.#sql.exec("update runners set shared = ? where id = ?", Number(shared), id);
+    this.#change();
   }
 
   forget(id: string): void {
     this.#sql.exec("delete from runners where id = ?", id);
+    this.#change();
   }
 
   find(id: string): KnownRunner | null {
-    const [row] = this.#sql.exec<Row>("select * from runners where id = ?", id).toArray();
-    return row === undefined ? null : toRunner(row);
+    return this.#all().get(id) ?? null;
   }
 
   list(): KnownRunner[] {
-    return this.#sql.exec<Row>("select * from runners").toArray().map(toRunner);
+    return [...this.#all().values()];
   }
 
   /** Owner of a runner; null for one that never said hello. */
@@ -69,6 +89,32 @@ export class RunnerTable {
     const found = this.find(id);
     return found === null ? null : { project: found.project, shared: found.shared };
   }
+
+  #all(): Map<string, KnownRunner> {
+    this.#known ??= new Map(
+      this.#sql
+        .exec<Row>("select * from runners")
+        .toArray()
+        .map((row) => [row.id, toRunner(row)]),
+    );
+    return this.#known;
+  }
+
+  #update(id: string, change: Partial<KnownRunner>): void {
+    const before = this.#known?.get(id);
+    if (before !== undefined) this.#known?.set(id, { ...before, ...change });
+  }
+
+  #change(): void {
+    this.#known = null;
+    this.#fleet = crypto.randomUUID();
+  }
+}
+
+/** Whether a runner may take the same jobs as before. */
+function isAbleAs(before: KnownRunner, after: KnownRunner): boolean {
+  const isSame = before.project === after.project && before.shared === after.shared;
+  return isSame && JSON.stringify(before.capabilities) === JSON.stringify(after.capabilities);
 }
 
 function toRunner(row: Row): KnownRunner {

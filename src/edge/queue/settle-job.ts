@@ -1,10 +1,13 @@
 import type { Job, JobProgress, JobResult } from "../../protocol/jobs/job.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
+import { createProblem } from "../../protocol/wire/problem.ts";
 import { dispatchJobs } from "./dispatch-jobs.ts";
 import * as machine from "./lease-machine.ts";
 import type { HeldJob, QueueParts } from "./queue-parts.ts";
 import { changeStanding } from "./queue-runners.ts";
 import { blamesRunner, noteFailedJob, noteSuccess } from "./runner-standing.ts";
+
+const TOO_LARGE = createProblem("payload-too-large", "The job's spec and result are larger than a row of the queue.");
 
 /** Saves a job's progress while its lease holds. */
 export function noteProgress({ store, log }: QueueParts, runnerId: string, lease: Lease, progress: JobProgress): void {
@@ -45,10 +48,16 @@ export async function settleJob(
   const current = store.findRecord(job.id);
   if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
   if (judged.ok) {
-    outside.transaction(() => {
-      store.saveResult(job.id, kept ?? judged.result);
-      log.apply(current, machine.succeed(current, nowMs), null);
-    });
+    try {
+      outside.transaction(() => {
+        store.saveResult(job.id, kept ?? judged.result);
+        log.apply(current, machine.succeed(current, nowMs), null);
+      });
+    } catch (error) {
+      if (!/too ?big/i.test(String(error))) throw error;
+      // With its spec and profile it does not fit a row. Its run is in the history; it would come again for ever.
+      log.apply(current, machine.fail(current, TOO_LARGE, nowMs), TOO_LARGE.detail);
+    }
     log.announce({ type: "history", id: null }, held.project);
     outside.later(results.search(nowMs));
     await changeStanding(queue, runnerId, noteSuccess);
@@ -80,9 +89,18 @@ export async function cancelJob(queue: QueueParts, project: string, id: string):
   if (!machine.hasEnded(before)) {
     log.apply(before, machine.cancel(before, outside.now()), null);
     if (before.runnerId !== null) {
-      await outside.linkOf(before.runnerId).cancelJob({ jobId: id, epoch: before.epoch });
+      // A runner whose link fails learns of it by its next heartbeat: the job has ended all the same.
+      await outside
+        .linkOf(before.runnerId)
+        .cancelJob({ jobId: id, epoch: before.epoch })
+        .catch(() => undefined);
       outside.later(dispatchJobs(queue));
     }
   }
   return store.findJob(id);
+}
+
+/** Cancels all jobs of a project that wait or run: shared runners then serve others. */
+export async function cancelJobs(queue: QueueParts, project: string): Promise<void> {
+  for (const id of queue.store.unfinishedOf(project)) await cancelJob(queue, project, id);
 }

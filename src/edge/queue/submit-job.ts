@@ -24,32 +24,21 @@ interface Submitter {
 
 /** Queues a job for a caller. Throws a problem if it cannot be queued. */
 export async function submitJob(env: ProjectEnv, { principal, key, scope }: Submitter, input: JobInput): Promise<Job> {
+  const queue = jobQueue(env);
+  // Two callers may use the same key without a conflict.
+  const idempotencyKey = key === undefined ? null : `${principal?.id}:${key}`;
+  const requestHash = await digestRequest(input);
+  // First: what the request names may have changed since, or be gone, and a retry gets its job all the same.
+  const known = idempotencyKey === null ? null : await queue.findSubmitted(idempotencyKey, requestHash);
+  if (known !== null) return jobOf(known);
   const profile = input.profile === undefined ? null : await findProfile(openProject(env), input.profile);
   const spec = await prepareSpec(env, input, profile);
-  const submitted: SubmitOutcome = await jobQueue(env).submit({
-    project: env.project,
-    submittedBy: principal?.id ?? null,
-    spec,
-    profile,
-    // Two callers may use the same key without a conflict.
-    idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
-    requestHash: await digestRequest(input),
-    traceparent: scope === null ? null : formatTraceparent(scope.context),
-  });
-  if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
-  return submitted.job;
+  const submission = { project: env.project, submittedBy: principal?.id ?? null, spec, profile };
+  const traceparent = scope === null ? null : formatTraceparent(scope.context);
+  return jobOf(await queue.submit({ ...submission, idempotencyKey, requestHash, traceparent }));
 }
 
-const JOBS_PAGE = 200;
-
-/** Cancels a project's queued and running jobs: shared runners then serve others. */
-export async function cancelJobs(env: ProjectEnv): Promise<void> {
-  const queue = jobQueue(env);
-  for (const state of ["queued", "leased"] as const) {
-    for (let isMore = true; isMore;) {
-      const { items, nextCursor } = await queue.list(env.project, { state, limit: JOBS_PAGE }, null);
-      await Promise.all(items.map(({ id }) => queue.cancel(env.project, id)));
-      isMore = nextCursor !== null;
-    }
-  }
+function jobOf(submitted: SubmitOutcome): Job {
+  if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
+  return submitted.job;
 }

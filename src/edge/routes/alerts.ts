@@ -2,8 +2,11 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Alert } from "../../protocol/history/alert.ts";
 import type { Threshold } from "../../protocol/history/threshold.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { isOwnNetwork } from "../../protocol/service/webhook.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { toInstant } from "../clock.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
@@ -73,6 +76,10 @@ function noThreshold(id: string): ProblemError {
 
 export function bindWebhooks(app: Hono<AppEnv>): void {
   bind(app, endpoints.createWebhook, async ({ env, body }) => {
+    // Else a tenant's messages would reach what listens on the operator's machine alone.
+    if (env.project !== MAIN_PROJECT && isOwnNetwork(body.url)) {
+      throw invalidRequest([{ pointer: "#/url", message: "must lead out of the edge's own network" }]);
+    }
     const secret = createSigningSecret();
     const webhook = await createWebhook(env, body, secret);
     if (webhook === null)

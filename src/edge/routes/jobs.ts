@@ -3,7 +3,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { Job, JobInput } from "../../protocol/jobs/job.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type AppEnv, bind, type HandlerInput } from "../http/bind.ts";
-import { mutable } from "../http/answers.ts";
+import { streamOf } from "../http/answers.ts";
 import { decodeCursor } from "../store/cursor.ts";
 import { jobQueue } from "../config.ts";
 import { submitJob } from "../queue/submit-job.ts";
@@ -26,7 +26,7 @@ export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.streamJobEvents, async ({ c, env, params }) => {
     const url = new URL(`/${env.project}/jobs/${params.id}`, c.req.url);
     const response = await jobQueue(env).fetch(url, { headers: lastEventId(c.req.header("last-event-id")) });
-    return response.status === 404 ? mustFind(params.id, null) : mutable(response);
+    return response.status === 404 ? mustFind(params.id, null) : streamOf(response);
   });
 }
 

@@ -2,10 +2,9 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { configOf, type ProjectEnv } from "../config.ts";
+import { configOf, jobQueue, type ProjectEnv } from "../config.ts";
 import { forgetCachedKeys } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { cancelJobs } from "../queue/submit-job.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { readRunnerIds } from "../store/fleet/runner-store.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "../store/key-store.ts";
@@ -73,8 +72,12 @@ export function bindProjects(app: Hono<AppEnv>): void {
     if (project === null) throw new ProblemError("not-found", `There is no project ${name}.`);
     forgetCachedKeys();
     const theirs = { ...env, project: name };
-    await cancelJobs(theirs);
-    for (const id of await readRunnerIds(openProject(theirs))) await endRunner(theirs, id);
+    await jobQueue(env).cancelAll(name);
+    const ids = await readRunnerIds(openProject(theirs));
+    const ended = await Promise.allSettled(ids.map((id) => endRunner(theirs, id)));
+    // One that could not be ended holds up no other.
+    const failed = ended.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
     return project;
   });
 }

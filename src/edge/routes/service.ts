@@ -4,7 +4,7 @@ import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { chooseMetricsForm, METRICS_MEDIA_TYPES, renderMetrics } from "../../telemetry/render-metrics.ts";
 import { jobQueue } from "../config.ts";
-import { mutable } from "../http/answers.ts";
+import { mutable, streamOf } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { collectMetrics } from "../metrics/collect-metrics.ts";
@@ -26,7 +26,7 @@ export function bindService(app: Hono<AppEnv>): void {
     return { status: "ok" as const, version: VERSION, linkProtocols: [LINK_SUBPROTOCOL] };
   });
   bind(app, endpoints.streamEvents, async ({ c, env }) =>
-    mutable(await jobQueue(env).fetch(new URL(`/${env.project}/feed`, c.req.url))),
+    streamOf(await jobQueue(env).fetch(new URL(`/${env.project}/feed`, c.req.url))),
   );
   app.get("/openapi.json", (c) => c.json(openApiDocument()));
   for (const path of ["/", "/docs", "/docs/problems", "/assets/*"])

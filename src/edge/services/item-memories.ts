@@ -113,6 +113,9 @@ async function vectorsOf(
 
 type Match = ItemMatches["matches"][number][number];
 
+/** Parts of a memory that are asked for at once: the runner takes them one by one, and other requests go between. */
+const SEARCHED_AT_ONCE = 8;
+
 /** The items of a memory that are most similar to each query: each part is one dispatch on a runner that caches it. */
 export async function searchItems(
   env: ProjectEnv,
@@ -132,23 +135,17 @@ export async function searchItems(
   for (const [index, query] of queries.entries()) values.set(query, index * dimension);
   const shape = [queries.length, dimension];
   const tensors = [{ name: "queries", dtype: "float32", shape, bytes: new Uint8Array(values.buffer) } as const];
-  const found = await Promise.all(
-    memory.parts.map(async ({ digest, keys }) => {
-      const sizes = { queries: queries.length, items: keys.length, dimension };
-      const resident = [{ binding: "items", digest }];
-      const question = {
-        ...wishes,
-        kernel: "hrr-search",
-        shape: sizes,
-        seed: 0,
-        resident,
-        tensors: [...tensors],
-        key: name,
-      };
-      const { tensors: outputs } = await askCompute(env, question, arrivedAtMs);
-      return cosinesOf(outputs[0]?.bytes, sizes.queries * sizes.items);
-    }),
-  );
+  const searchPart = async ({ digest, keys }: MemoryPart): Promise<Float32Array> => {
+    const sizes = { queries: queries.length, items: keys.length, dimension };
+    const resident = [{ binding: "items", digest }];
+    const kernel = { kernel: "hrr-search", shape: sizes, seed: 0, resident, tensors: [...tensors] };
+    const { tensors: outputs } = await askCompute(env, { ...wishes, ...kernel, key: name }, arrivedAtMs);
+    return cosinesOf(outputs[0]?.bytes, sizes.queries * sizes.items);
+  };
+  const found: Float32Array[] = [];
+  for (let at = 0; at < memory.parts.length; at += SEARCHED_AT_ONCE) {
+    found.push(...(await Promise.all(memory.parts.slice(at, at + SEARCHED_AT_ONCE).map(searchPart))));
+  }
   const matches = queries.map((_, query) => bestOf(memory.parts, found, query, limit));
   return { memory: name, version: memory.version, matches, totalMs: elapsedMs(arrivedAtMs) };
 }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import { nameFailure } from "../../telemetry/name-failure.ts";
 
 /** A bound parameter of D1 may hold 2 MB; a character of JSON may take three bytes. */
 const CHUNK_LENGTH = 600_000;
@@ -51,6 +52,14 @@ export function openDatabase(binding: D1Database): Database {
 /** Any number of values for an `in`: one JSON parameter, since D1 accepts a hundred parameters at most. */
 export function listOf(values: readonly string[]): SQL {
   return sql`(select value from json_each(${JSON.stringify(values)}))`;
+}
+
+/**
+ * Whether a statement failed since the database is full.
+ * Source: SQLITE_FULL (https://sqlite.org/rescode.html#full), and the message of D1 beyond its 10 GB.
+ */
+export function isStorageFull(error: unknown): boolean {
+  return /SQLITE_FULL|database or disk is full|maximum DB size/i.test(nameFailure(error));
 }
 
 /** Whether the database answers. */

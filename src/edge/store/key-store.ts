@@ -5,6 +5,7 @@ import type { PageQuery } from "../../protocol/wire/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "../clock.ts";
+import { logFailure } from "../log-failure.ts";
 import { keys, projects } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
 
@@ -114,7 +115,9 @@ export async function findKeyByHash(db: Database, hash: string, nowMs: number): 
   if (row === undefined) return null;
   const { lastUsedAtMs: usedAtMs, ...grant } = row;
   if (usedAtMs === null || nowMs - usedAtMs > USED_EVERY_MS) {
-    await db.update(keys).set({ lastUsedAtMs: nowMs }).where(eq(keys.id, grant.id));
+    // A database that is full, or takes no writes just now, does not stop a key that it knows.
+    const noted = db.update(keys).set({ lastUsedAtMs: nowMs }).where(eq(keys.id, grant.id));
+    await noted.run().catch((error: unknown) => logFailure("key-use-not-noted", error, { key: grant.id }));
   }
   return grant;
 }

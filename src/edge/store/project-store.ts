@@ -65,13 +65,19 @@ export interface RunnerOwner {
   readonly shared: boolean;
 }
 
-/** Owner of a runner, or its last owner if it was removed; null where there never was one. */
-export async function findOwnerOfRunner(db: Database, id: string): Promise<RunnerOwner | null> {
-  const [row] = await db
-    .select({ project: runners.project, shared: runners.shared })
-    .from(runners)
-    .where(eq(runners.id, id));
-  return row ?? null;
+/** State of a runner that others change. */
+export interface RunnerState extends RunnerOwner {
+  readonly draining: boolean;
+  readonly isRemoved: boolean;
+}
+
+/** State of a runner, or its last one if it was removed; null where there never was one. */
+export async function readRunnerState(db: Database, id: string): Promise<RunnerState | null> {
+  const { project, shared, draining, removedAtMs } = runners;
+  const [row] = await db.select({ project, shared, draining, removedAtMs }).from(runners).where(eq(runners.id, id));
+  if (row === undefined) return null;
+  const { removedAtMs: atMs, ...state } = row;
+  return { ...state, isRemoved: atMs !== null };
 }
 
 /** Project of a placement's model; null where the runner has no such placement. */

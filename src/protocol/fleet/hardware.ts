@@ -11,16 +11,23 @@ import { Roofline } from "./roofline.ts";
 export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).meta({ id: "Backend" });
 export type Backend = z.infer<typeof Backend>;
 
+/** A name that a driver, an operating system or a program gives itself. */
+const name = z.string().max(LIMITS.foreignNameLength);
+
 /** Everything that changes what a measurement means: another value, another series. */
 export const Fingerprint = z
   .object({
-    adapter: z.string().nullable(),
-    driver: z.string().nullable(),
-    dawn: z.string().nullable(),
-    toggles: z.array(z.string()),
-    ort: z.string().nullable(),
-    cpu: z.string(),
+    adapter: name.nullable(),
+    driver: name.nullable(),
+    dawn: name.nullable(),
+    toggles: z.array(name).max(LIMITS.deviceFeatures),
+    ort: name.nullable(),
+    cpu: name,
   })
+  .refine(
+    (fingerprint) => JSON.stringify(fingerprint).length <= LIMITS.fingerprintLength,
+    `must have at most ${LIMITS.fingerprintLength} characters as JSON`,
+  )
   .meta({ id: "Fingerprint" });
 export type Fingerprint = z.infer<typeof Fingerprint>;
 
@@ -30,7 +37,7 @@ export const DeviceKey = z.string().min(1).max(LIMITS.deviceKeyLength).meta({ de
 /** A kernel that failed on a device again and again: until then it is not run there, and jobs go elsewhere. */
 export const QuarantinedKernel = z
   .object({
-    kernel: z.string(),
+    kernel: z.string().max(LIMITS.nameLength),
     /** Problem code of the last failure. */
     code: Problem.shape.code,
     failures: z.number().int().min(1),
@@ -42,7 +49,7 @@ export type QuarantinedKernel = z.infer<typeof QuarantinedKernel>;
 /** The card behind a GPU, as reported by its driver or the system's files; unknown values are null. */
 export const GpuBoard = z
   .object({
-    name: z.string().max(256).nullable(),
+    name: name.nullable(),
     uuid: z.string().max(128).nullable(),
     memoryBytes: z.number().nullable(),
     maxClockMhz: z.number().nullable(),
@@ -58,16 +65,21 @@ export const Device = z
   .object({
     key: DeviceKey,
     kind: z.enum(["gpu", "cpu"]),
-    name: z.string().max(256),
+    name,
     software: z.boolean(),
     fingerprint: Fingerprint,
-    backends: z.array(Backend),
+    backends: z.array(Backend).max(Backend.options.length),
     servesModels: z
       .boolean()
       .optional()
       .meta({ description: "Whether models run by `wgsl` on a GPU; those of ONNX Runtime always serve some" }),
-    features: z.array(z.string()),
-    limits: z.record(z.string(), z.number()),
+    features: z.array(name).max(LIMITS.deviceFeatures),
+    limits: z
+      .record(name, z.number())
+      .refine(
+        (limits) => Object.keys(limits).length <= LIMITS.deviceFeatures,
+        `at most ${LIMITS.deviceFeatures} limits`,
+      ),
     memoryBytes: z.number().nullable(),
     board: GpuBoard.optional().meta({ description: "Absent where no source reports it" }),
     timestampQuantised: z
@@ -104,16 +116,16 @@ export type CpuCache = z.infer<typeof CpuCache>;
 /** The machine around the devices. */
 export const Hardware = z
   .object({
-    hostname: z.string(),
-    os: z.string(),
-    arch: z.string(),
+    hostname: name,
+    os: name,
+    arch: name,
     cpu: z.object({
-      model: z.string(),
+      model: name,
       physicalCores: z.number().int(),
       logicalCores: z.number().int(),
       speedGhz: z.number().nullable(),
-      features: z.array(z.string()),
-      instructionSets: z.array(InstructionSet).optional(),
+      features: z.array(name).max(LIMITS.cpuFeatures),
+      instructionSets: z.array(InstructionSet).max(InstructionSetName.options.length).optional(),
       caches: z.array(CpuCache).max(16).optional().meta({ description: "Of the first core" }),
       baseClockMhz: z.number().nullable().optional(),
       maxClockMhz: z.number().nullable().optional(),
@@ -124,15 +136,17 @@ export const Hardware = z
       .optional()
       .meta({ description: "What the runner may use of the machine; null: all of it" }),
     virtual: z.boolean(),
-    node: z.string(),
+    node: name,
   })
   .meta({ id: "Hardware" });
 export type Hardware = z.infer<typeof Hardware>;
 
+const description = z.string().max(LIMITS.announcedTextLength);
+
 /** One size that a kernel's caller chooses, with its bounds. */
 export const KernelDimension = z.object({
-  name: z.string(),
-  description: z.string(),
+  name,
+  description,
   min: z.number().int(),
   max: z.number().int(),
   default: z.number().int(),
@@ -140,29 +154,32 @@ export const KernelDimension = z.object({
 
 /** A storage buffer of a kernel; rows are padded to the alignment on the device. */
 const AnnouncedBinding = z.object({
-  name: z.string(),
+  name,
   access: z.enum(["read", "write", "scratch"]),
   dtype: DType,
-  alignment: z.array(z.number().int()),
+  alignment: z.array(z.number().int()).max(LIMITS.kernelDimensions),
 });
+
+const TuningAxis = z.object({ name, values: z.array(z.number()).max(LIMITS.announcedParts), default: z.number() });
 
 /** A kernel as a runner announces it; the edge knows kernels only so. */
 export const KernelAnnouncement = z
   .object({
     name: z.string().max(LIMITS.nameLength),
-    description: z.string(),
-    dimensions: z.array(KernelDimension),
+    description,
+    dimensions: z.array(KernelDimension).max(LIMITS.announcedParts),
     /** The dimension that counts independent items; absent where there is none. */
-    batchDimension: z.string().optional(),
-    dtypes: z.array(DType),
+    batchDimension: name.optional(),
+    dtypes: z.array(DType).max(LIMITS.announcedParts),
     features: z
-      .array(z.string())
+      .array(name)
+      .max(LIMITS.announcedParts)
       .optional()
       .meta({ description: "WebGPU features that a device needs for it; absent: none" }),
-    variants: z.array(z.string()),
-    bindings: z.array(AnnouncedBinding).optional(),
+    variants: z.array(name).max(LIMITS.announcedParts),
+    bindings: z.array(AnnouncedBinding).max(LIMITS.announcedParts).optional(),
     axes: z
-      .record(z.string(), z.array(z.object({ name: z.string(), values: z.array(z.number()), default: z.number() })))
+      .record(name, z.array(TuningAxis).max(LIMITS.announcedParts))
       .optional()
       .meta({ description: "Tuning axes by variant" }),
   })
@@ -172,7 +189,7 @@ export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
 /** Description of a runner that it sends when it connects. */
 export const Capabilities = z
   .object({
-    version: z.string(),
+    version: name,
     hardware: Hardware,
     devices: z.array(Device).max(LIMITS.devices),
     kernels: z.array(KernelAnnouncement).max(256),

@@ -89,6 +89,10 @@ const ReportedHost = z
     toggles: z.array(hardware).max(64).optional(),
     ort: hardware.optional(),
   })
+  .refine(
+    (host) => JSON.stringify(host).length <= LIMITS.reportedHostLength,
+    `must have at most ${LIMITS.reportedHostLength} characters as JSON: it stands in the key of every series`,
+  )
   .meta({ id: "ReportedHost" });
 export type ReportedHost = z.infer<typeof ReportedHost>;
 

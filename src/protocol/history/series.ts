@@ -28,6 +28,12 @@ export const SeriesKey = z.object({
 });
 export type SeriesKey = z.infer<typeof SeriesKey>;
 
+/** The key alone of what has one. */
+export function keyOf(series: SeriesKey): SeriesKey {
+  const { subjectKind, subject, metric, unit, clock, direction, configuration, fingerprint, software, label } = series;
+  return { subjectKind, subject, metric, unit, clock, direction, configuration, fingerprint, software, label };
+}
+
 export const Series = SeriesKey.extend({
   id: idSchema("series"),
   fingerprintId: idSchema("fingerprint").nullable(),

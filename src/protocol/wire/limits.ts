@@ -199,6 +199,32 @@ export const LIMITS = {
   healthReportBytes: 1 * MiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
+  /** Event streams of one project and of all, at one queue; unread bytes at which one ends. Together less than 128 MB. */
+  projectStreams: 128,
+  streams: 1_000,
+  streamUnreadBytes: 64 * KiB,
+  /**
+   * A job's result as JSON. It stands in a row with the job's spec, of at most `jsonBodyBytes`, and a row holds 2 MB
+   * (https://developers.cloudflare.com/durable-objects/platform/limits/).
+   */
+  jobResultBytes: 1_700_000,
+  /** Characters kept of a failed job's detail, and of each of its errors; their number. */
+  problemTextLength: 4_096,
+  problemErrors: 32,
+  /** Progress events kept of one job: beyond, one of each span of its time is left. */
+  jobProgressEvents: 2_000,
+  /**
+   * Messages of a runner to the queue and the database, a second and at once: beyond, its socket is closed. Of a job's
+   * progress so many are kept a second, and the rest dropped. Capabilities come after a change alone.
+   */
+  linkMessagesPerSecond: 200,
+  linkMessagesAtOnce: 1_000,
+  linkProgressPerSecond: 50,
+  linkProgressAtOnce: 200,
+  /** Time from a socket's accept to its welcome. */
+  helloMs: 60_000,
+  linkAnnouncementsPerSecond: 1,
+  linkAnnouncementsAtOnce: 20,
   /** Live watchers of one runner; the shortest report interval, and the longest lease of a watch. */
   liveWatchers: 16,
   minLiveMs: 100,
@@ -301,6 +327,20 @@ export const LIMITS = {
    */
   quarantineMs: [60_000, 300_000, 1_800_000],
   quarantineForgottenMs: 3_600_000,
+  /**
+   * What a runner says of itself: names that drivers and systems give, features and limits of a device, features of a
+   * processor (some 150 today), parts of a kernel, its description, and all together as JSON.
+   */
+  foreignNameLength: 256,
+  /** A fingerprint as JSON: it stands in the key of every series that was measured there. */
+  fingerprintLength: 4_096,
+  reportedHostLength: 1_024,
+  deviceFeatures: 256,
+  cpuFeatures: 512,
+  announcedParts: 64,
+  announcedTextLength: 2_048,
+  announcedLength: 512 * KiB,
+  rooflineLength: 64 * KiB,
   /** Devices of one runner. */
   devices: 16,
   deviceKeyLength: 32,

@@ -200,6 +200,13 @@ export const PROBLEMS = {
     fault: "runner",
     exitCode: 9,
   },
+  "storage-full": {
+    status: 507,
+    title: "The database takes nothing more",
+    retryable: true,
+    fault: "server",
+    exitCode: 7,
+  },
   "backend-failed": {
     status: 502,
     title: "The backend could not execute this",

@@ -161,10 +161,7 @@ describe("a heartbeat", () => {
       runInDurableObject(queueStub(), (_, { storage }) =>
         storage.sql.exec("select online from runners where id = ?", runnerId).one(),
       );
-    const forget = () =>
-      runInDurableObject(queueStub(), (_, { storage }) => {
-        storage.sql.exec("update runners set online = 0 where id = ?", runnerId);
-      });
+    const forget = () => queueStub().runnerDisconnected(runnerId);
     /** As over the socket, but it returns when the link is done with it. */
     const beat = (running: Lease[] = []) =>
       runInDurableObject(linkStub(runnerId), (link, state) =>

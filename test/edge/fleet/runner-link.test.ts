@@ -5,13 +5,23 @@ import { measureOutcomes, type RequestOutcome } from "../../../src/edge/history/
 import { configOf } from "../../../src/edge/config.ts";
 import { Outbox } from "../../../src/edge/link/outbox.ts";
 import { appendMeasurements } from "../../../src/edge/store/history/point-store.ts";
+import { JobStore } from "../../../src/edge/queue/job-store.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { CLOSE_CODES, PING } from "../../../src/protocol/link.ts";
 import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 import { callEdge, fetchEdge } from "../stack/edge-client.ts";
-import { linkStub, newOnlineRunner, newRunner, readUntil, submitJob } from "../stack/queue-client.ts";
+import {
+  linkStub,
+  newOnlineRunner,
+  newRunner,
+  queueStub,
+  readJob,
+  readUntil,
+  submitJob,
+} from "../stack/queue-client.ts";
 import { capabilities } from "../stack/samples.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
@@ -47,6 +57,78 @@ describe("the socket", () => {
       scripted.socket.send(message);
       expect((await scripted.nextClose()).code, String(message)).toBe(CLOSE_CODES.protocolError);
     }
+  });
+
+  it("is closed where a runner tells the queue more than it may, and not for answers and echoes", async () => {
+    const { scripted } = await newOnlineRunner();
+    const problem = createProblem("overloaded", "full");
+    for (let id = 0; id < 2 * LIMITS.linkMessagesAtOnce; id++) {
+      scripted.send({ type: "inferFailed", requestId: createId("request"), problem });
+      scripted.send({ type: "echo", id });
+    }
+    while ((await scripted.next("echoReply")).id < 2 * LIMITS.linkMessagesAtOnce - 1);
+    for (let count = 0; count < 2 * LIMITS.linkMessagesAtOnce; count++)
+      scripted.send({ type: "heartbeat", running: [] });
+    const { code, reason } = await scripted.nextClose();
+    expect(code).toBe(CLOSE_CODES.protocolError);
+    expect(reason).toContain("messages a second");
+  });
+
+  it("hears nothing of a runner but its hello, and ends without one", async () => {
+    const { scripted: first, ...runner } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const { lease } = await first.next("offer");
+    const silent = await ScriptedRunner.connect(runner);
+    silent.send({ type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("internal", "x") } });
+    silent.send({ type: "echo", id: 1 });
+    await evictDurableObject(linkStub(runner.runnerId));
+    expect((await readJob(id)).state).toBe("leased");
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(Date.now() + LIMITS.helloMs + 1_000);
+    await runDurableObjectAlarm(linkStub(runner.runnerId));
+    vi.useRealTimers();
+    expect(await silent.nextClose()).toMatchObject({ code: CLOSE_CODES.protocolError, reason: "no hello came" });
+    expect(silent.received).toEqual([]);
+  });
+
+  it("passes on no more of a job's progress than it may, and goes on", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const { lease } = await scripted.next("offer");
+    const total = 20 * LIMITS.linkProgressAtOnce;
+    for (let done = 0; done < total; done++)
+      scripted.send({ type: "jobProgress", lease, progress: { phase: "run", done, total } });
+    scripted.send({ type: "echo", id: 1 });
+    await scripted.next("echoReply");
+    const events = await runInDurableObject(queueStub(), (_, { storage }) =>
+      new JobStore(storage.sql).eventsAfter(id, 0).filter(({ type }) => type === "progress"),
+    );
+    expect(events.length).toBeGreaterThan(0);
+    expect(events.length).toBeLessThan(total / 2);
+    expect((await readJob(id)).state).toBe("leased");
+  });
+
+  it("is closed for capabilities that no row of the database could hold", async () => {
+    const { scripted } = await newOnlineRunner();
+    const [kernel] = capabilities.kernels;
+    const description = "x".repeat(LIMITS.announcedTextLength);
+    const kernels = Array.from({ length: 256 }, (_, at) => ({
+      ...kernel!,
+      name: `kernel-${at}`,
+      description,
+      dimensions: [...kernel!.dimensions, { ...kernel!.dimensions[0]!, name: "more", description }],
+    }));
+    scripted.send({ type: "capabilities", capabilities: { ...capabilities, kernels } });
+    const { code, reason } = await scripted.nextClose();
+    expect(code).toBe(CLOSE_CODES.protocolError);
+    expect(reason).toContain("capabilities of more than");
+  });
+
+  it("is closed where its capabilities come again and again", async () => {
+    const { scripted } = await newOnlineRunner();
+    for (let count = 0; count < 2 * LIMITS.linkAnnouncementsAtOnce; count++)
+      scripted.send({ type: "capabilities", capabilities });
+    expect((await scripted.nextClose()).reason).toContain("capabilities more often");
   });
 
   it("carries as many requests at once as it may, and says so of one more", async () => {

@@ -2,7 +2,17 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LINK_SUBPROTOCOL } from "../../../src/protocol/link.ts";
 import { BUILT_IN_PROFILES } from "../../../src/protocol/fleet/profile.ts";
-import { byNumber, callEdge, createToken, pointersOf, problemOf, registerRunner } from "../stack/edge-client.ts";
+import { hashSecret } from "../../../src/edge/store/secret.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import {
+  byNumber,
+  callEdge,
+  createProject,
+  createToken,
+  pointersOf,
+  problemOf,
+  registerRunner,
+} from "../stack/edge-client.ts";
 import { capabilities } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 
@@ -34,6 +44,21 @@ describe("a registration token", () => {
       expect(problemOf(reply).code).toBe(code);
       expect(pointersOf(reply)).toEqual(["#/token"]);
     }
+  });
+
+  it("buys nothing for a project that has closed, though it was made meanwhile", async () => {
+    const { secret: key } = await createProject("closing");
+    const token = await createToken(60_000, key);
+    // As a request that began before the close would leave it.
+    await callEdge("DELETE", "/v1/projects/closing");
+    const id = createId("token");
+    const values = [id, "closing", await hashSecret(token), Date.now() + 60_000];
+    await env.DB.prepare("insert into registration_tokens (id, project, hash, expires_at_ms) values (?, ?, ?, ?)")
+      .bind(...values)
+      .run();
+    expect(problemOf(await register(token)).code).toBe("token-expired");
+    const { results } = await env.DB.prepare("select id from runners where project = 'closing'").all();
+    expect(results).toEqual([]);
   });
 
   it("makes one runner of two registrations at once", async () => {

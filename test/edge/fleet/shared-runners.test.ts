@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { saveStates } from "../../../src/edge/store/kernels/agent-pool-store.ts";
@@ -16,6 +17,7 @@ import {
   registerRunner,
   type RegisteredRunner,
 } from "../stack/edge-client.ts";
+import { queueStub } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult, capabilities } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
@@ -50,6 +52,21 @@ it("a runner is shared by the operator alone, unless all projects may", () => {
   expect(() => checkMayShare({ ...careful, project: host.project })).toThrow("PROJECTS_SHARE_RUNNERS");
   checkMayShare({ ...careful, project: MAIN_PROJECT });
   checkMayShare({ ...env, project: host.project });
+});
+
+it("a runner that was restricted while its hello was read stays so", async () => {
+  const { runnerId: id } = runner;
+  const read = { id, project: host.project, shared: true, draining: false, capabilities: roomy };
+  await queueStub().runnerConnected(read, [], Date.now());
+  const [known] = await runInDurableObject(queueStub(), (_, { storage }) =>
+    storage.sql.exec("select shared from runners where id = ?", id).toArray(),
+  );
+  expect(known).toEqual({ shared: 0 });
+  const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
+  const { id: jobId } = (await callEdge("POST", "/v1/jobs", { key: guest.secret, body })).json;
+  const own = (await callEdge("POST", "/v1/jobs", { key: host.secret, body })).json;
+  expect((await scripted.next("offer")).lease.jobId).toBe(own.id);
+  if (jobId !== undefined) await callEdge("POST", `/v1/jobs/${jobId}/cancel`, { key: guest.secret });
 });
 
 const lend = async (how: "share" | "unshare", key = host.secret) =>

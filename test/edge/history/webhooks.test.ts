@@ -6,7 +6,7 @@ import { createId } from "../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import type { CreatedWebhook, Delivery, Webhook, WebhookInput } from "../../../src/protocol/service/webhook.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
-import { callEdge, pointersOf, problemOf } from "../stack/edge-client.ts";
+import { callEdge, createProject, pointersOf, problemOf } from "../stack/edge-client.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -51,6 +51,32 @@ async function deliveriesOf(id: string): Promise<Delivery[]> {
 }
 
 describe("a webhook", () => {
+  it("of a tenant leads out of the edge's own network", async () => {
+    const { secret: key } = await createProject("hooked");
+    const ask = (url: string) => callEdge("POST", "/v1/webhooks", { key, body: { url } });
+    for (const host of ["localhost:8443", "127.0.0.1", "2130706433", "0x7f.1", "10.1.2.3", "172.31.0.1", "192.168.1.1"])
+      expect(pointersOf(await ask(`https://${host}/hook`)), host).toEqual(["#/url"]);
+    for (const host of [
+      "169.254.169.254",
+      "100.64.0.1",
+      "[::1]",
+      "[::ffff:127.0.0.1]",
+      "[fd00::1]",
+      "[fe80::1]",
+      "[64:ff9b::a00:1]",
+      "[ff02::1]",
+      "224.0.0.1",
+      "grafana",
+      "nas.home.arpa",
+      "db.internal",
+    ])
+      expect(pointersOf(await ask(`https://${host}/hook`)), host).toEqual(["#/url"]);
+    expect(pointersOf(await ask("http://127.0.0.1:9/hook"))).toEqual(["#/url"]);
+    for (const host of ["example.com", "10.example.com", "127.acme.io", "172.32.0.1", "100.128.0.1", "[2001:db8::1]"])
+      expect((await ask(`https://${host}/hook`)).status, host).toBe(201);
+    expect((await callEdge("POST", "/v1/webhooks", { body: { url: "https://127.0.0.1/hook" } })).status).toBe(201);
+  });
+
   it("shows its secret once, and never again", async () => {
     const { secret, ...webhook } = await create("once");
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);

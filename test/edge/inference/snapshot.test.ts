@@ -1,5 +1,12 @@
-import { beforeEach, expect, it } from "vitest";
-import { currentSnapshot, findVersion, forgetSnapshot, noteChange } from "../../../src/edge/inference/snapshot.ts";
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it, vi } from "vitest";
+import {
+  currentSnapshot,
+  findVersion,
+  forgetSnapshot,
+  freshSnapshot,
+  noteChange,
+} from "../../../src/edge/inference/snapshot.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { readServingChange } from "../../../src/edge/store/fleet/live-placement-store.ts";
 import { addModelVersion } from "../../../src/edge/store/models/model-store.ts";
@@ -20,7 +27,7 @@ it("a snapshot whose reading began before a change does not answer for the proje
   noteChange(mainEnv.project);
   await early;
   await addModel("changed", "0");
-  expect(findVersion(await currentSnapshot(call), mainEnv.project, "changed")?.version).toBe(1);
+  expect(findVersion(await currentSnapshot(call), "changed")?.version).toBe(1);
 });
 
 /** Time from which a snapshot has aged. */
@@ -38,10 +45,10 @@ it("is read again only after a change of the database", async () => {
   const first = await currentSnapshot(call);
   const same = await later();
   expect(same.readAtMs).toBeGreaterThan(first.readAtMs);
-  expect(same.projects).toBe(first.projects);
+  expect(same.versions).toBe(first.versions);
   await addModel("counted", "2");
   const changed = await later();
-  expect(findVersion(changed, mainEnv.project, "counted")?.version).toBe(2);
+  expect(findVersion(changed, "counted")?.version).toBe(2);
 });
 
 it("knows a change of what admission reads, and not a runner's signs of life", async () => {
@@ -78,4 +85,71 @@ it("a change makes only its project read anew", async () => {
   const after = await currentSnapshot(call);
   expect(after).not.toBe(before);
   expect(await currentSnapshot(call)).toBe(after);
+});
+
+it("is read by one request of a project at a time, and has nothing of other projects", async () => {
+  await addModel("own", "3");
+  const other = { ...call, env: { ...mainEnv, project: "someone" } };
+  let readings = 0;
+  const prepare = (query: string) => {
+    if (query.includes("model_versions")) readings++;
+    return env.DB.prepare(query);
+  };
+  const DB = new Proxy(env.DB, { get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)) });
+  const counted = { ...call, env: { ...mainEnv, DB } };
+  const found = await Promise.all(Array.from({ length: 50 }, () => freshSnapshot(counted)));
+  expect(new Set(found).size).toBeLessThan(5);
+  expect(readings).toBeGreaterThan(0);
+  expect(readings).toBeLessThan(10);
+  expect(findVersion(found[0]!, "own")).not.toBeNull();
+  expect(findVersion(await currentSnapshot(other), "own")).toBeNull();
+});
+
+/** The database of a call, whose readings of versions `trouble` may hold up or fail. */
+function troubled(trouble: () => Promise<void>) {
+  const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name).bind(target);
+        if (name === "bind") return (...values: unknown[]) => wrap(method(...values));
+        return name === "raw" || name === "all" ? async () => (await trouble(), method()) : method;
+      },
+    });
+  const prepare = (query: string) =>
+    query.includes("model_versions") ? wrap(env.DB.prepare(query)) : env.DB.prepare(query);
+  const DB = new Proxy(env.DB, { get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)) });
+  return { ...call, env: { ...mainEnv, DB } };
+}
+
+it("is read by each that waited, where the reading failed, and never waited for without end", async () => {
+  let failures = 0;
+  const failing = troubled(async () => {
+    failures++;
+    throw new Error("the database is away");
+  });
+  const ended = await Promise.allSettled(Array.from({ length: 20 }, () => freshSnapshot(failing)));
+  expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(failures).toBeGreaterThanOrEqual(20);
+  const never = Promise.withResolvers<void>();
+  void freshSnapshot(troubled(() => never.promise)).catch(() => {});
+  const startedAt = Date.now();
+  await freshSnapshot(call);
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
+  never.resolve();
+});
+
+it("of a project that has rested is read anew, and serves on where that fails", async () => {
+  await addModel("rested", "4");
+  const before = await currentSnapshot(call);
+  await addModel("rested", "5");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31_000 });
+  try {
+    const failing = troubled(async () => {
+      throw new Error("the database is away");
+    });
+    expect(await currentSnapshot(failing)).toBe(before);
+    expect(findVersion(await currentSnapshot(call), "rested")?.version).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });

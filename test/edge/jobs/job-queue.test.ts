@@ -5,6 +5,7 @@ import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
 import type { Capabilities } from "../../../src/protocol/fleet/hardware.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import type { Offer } from "../../../src/protocol/link.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { callEdge, problemOf } from "../stack/edge-client.ts";
 import { competitor } from "../stack/kernel-samples.ts";
@@ -105,9 +106,131 @@ describe("a job", () => {
     });
     const { id } = await submitJob();
     expect((await scripted.next("offer")).lease.jobId).toBe(id);
+    // They are read once for a fleet, and again for the next one.
+    const countRead = (fleet: string) =>
+      runInDurableObject(queueStub(), (_, { storage }) => {
+        const waiting = new JobStore(storage.sql).queuedFor([], fleet).get("main") ?? [];
+        return [...waiting].filter(({ spec }) => spec.kind === "benchmark" && spec.kernel === "nobodys").length;
+      });
+    const { fleet } = await runInDurableObject(queueStub(), (_, { storage }) =>
+      storage.sql
+        .exec<{ fleet: string }>("select unfit_for as fleet from jobs where spec->>'kernel' = 'nobodys' limit 1")
+        .one(),
+    );
+    expect(await countRead(fleet)).toBe(0);
+    expect(await countRead("another")).toBe(450);
     await runInDurableObject(queueStub(), (_, { storage }) => {
       storage.sql.exec("delete from jobs where spec->>'kernel' = 'nobodys'");
     });
+  });
+
+  it("that no runner could take is offered once one can", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob({ profile: "gpu-accelerated" });
+    const free = await submitJob();
+    const offer = await scripted.next("offer");
+    expect(offer.lease.jobId).toBe(free.id);
+    scripted.succeed(offer);
+    await scripted.next("jobSettled");
+    const markOf = () =>
+      runInDurableObject(queueStub(), (_, { storage }) =>
+        storage.sql.exec<{ unfit_for: string | null }>("select unfit_for from jobs where id = ?", id).one(),
+      );
+    expect((await markOf()).unfit_for).not.toBeNull();
+    const gpu = { ...capabilities.devices[0]!, key: "gpu9", kind: "gpu" as const, software: false };
+    const able = { ...capabilities, devices: [...capabilities.devices, gpu] };
+    scripted.send({ type: "capabilities", capabilities: able });
+    expect((await scripted.next("offer")).lease.jobId).toBe(id);
+  });
+
+  it("is not offered to a runner before its welcome", async () => {
+    const { runnerId, credential, scripted } = await newOnlineRunner();
+    // The queue still counts it as online when its next connection opens.
+    const again = await ScriptedRunner.connect({ runnerId, credential });
+    const { id } = await submitJob();
+    const countEvents = () =>
+      runInDurableObject(queueStub(), (_, { storage }) => new JobStore(storage.sql).eventsAfter(id, 0).length);
+    await expect.poll(countEvents, BOUND).toBeGreaterThan(2);
+    expect((await readJob(id)).attempt).toBe(0);
+    expect(again.received).toEqual([]);
+    again.send({ type: "hello", capabilities, running: [] });
+    await again.next("welcome");
+    expect(await again.next("offer")).toMatchObject({ lease: { jobId: id }, attempt: 1 });
+    expect(scripted.received.filter(({ type }) => type === "offer")).toEqual([]);
+  });
+
+  it("of a newer release stops none of this one, and is counted", async () => {
+    const { scripted } = await newOnlineRunner();
+    const newer = (await submitJob({ runnerId: (await newRunner()).runnerId })).id;
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      storage.sql.exec(`update jobs set kind = 'newer', spec = json_object('kind', 'newer') where id = ?`, newer);
+    });
+    const before = await queueStub().countUnreadable();
+    const { id } = await submitJob();
+    expect((await scripted.next("offer")).lease.jobId).toBe(id);
+    const { items } = (await callEdge("GET", "/v1/jobs?limit=200&state=queued")).json;
+    expect(items.map((each: { id: string }) => each.id)).not.toContain(newer);
+    expect((await callEdge("GET", `/v1/jobs/${newer}`)).status).toBe(404);
+    expect(await queueStub().countUnreadable()).toBe(before + 1);
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      storage.sql.exec("delete from jobs where id = ?", newer);
+    });
+  });
+
+  it("is found by its key though what it names is gone since", async () => {
+    await newOnlineRunner();
+    const profile = { name: "short-lived", requirements: {} };
+    expect((await callEdge("POST", "/v1/profiles", { body: profile })).status).toBe(201);
+    const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 }, profile: "short-lived" };
+    const headers = { "idempotency-key": "once-and-again" };
+    const first = await callEdge("POST", "/v1/jobs", { body, headers });
+    expect(first.status).toBe(202);
+    expect((await callEdge("DELETE", "/v1/profiles/short-lived")).status).toBe(204);
+    const again = await callEdge("POST", "/v1/jobs", { body, headers });
+    expect(again.json.id).toBe(first.json.id);
+    expect((await callEdge("POST", "/v1/jobs", { body })).status).toBe(400);
+  });
+
+  it("keeps a bounded number of its progress, over its whole time", async () => {
+    await newOnlineRunner();
+    const { id } = await submitJob({ runnerId: (await newRunner()).runnerId });
+    const kept = await runInDurableObject(queueStub(), (_, { storage }) => {
+      const store = new JobStore(storage.sql);
+      for (let done = 0; done < 5 * LIMITS.jobProgressEvents; done++) {
+        const progress = { phase: "run", done, total: 0 };
+        store.addEvent({ type: "progress", attempt: 1, progress, detail: null }, id, done);
+      }
+      return store.eventsAfter(id, 0).flatMap(({ progress }) => progress?.done ?? []);
+    });
+    expect(kept.length).toBeLessThanOrEqual(LIMITS.jobProgressEvents + 64);
+    expect(kept.length).toBeGreaterThanOrEqual(LIMITS.jobProgressEvents / 2);
+    expect(kept.at(-1)).toBe(5 * LIMITS.jobProgressEvents - 1);
+    expect(kept.filter((done) => done < LIMITS.jobProgressEvents).length).toBeGreaterThan(50);
+  });
+
+  it("fails with a problem that lists can hold, however long its runner's is", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    const long = "x".repeat(3_000_000);
+    const errors = Array.from({ length: 100 }, () => ({ pointer: "#/shape", message: "y".repeat(10_000) }));
+    const problem = createProblem("kernel-invalid", long, { errors });
+    scripted.send({ type: "jobOutcome", lease: offer.lease, outcome: { ok: false, problem } });
+    await scripted.next("jobSettled");
+    const job = await readJob(id);
+    expect(job).toMatchObject({ state: "failed", problem: { code: "kernel-invalid" } });
+    expect(JSON.stringify(job.problem).length).toBeLessThan(200_000);
+  });
+
+  it("fails where its result is too large for a row, and its lease is not kept for ever", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    const result = benchmarkResult();
+    const correctness = { ...result.correctness, tolerance: "x".repeat(LIMITS.jobResultBytes) };
+    scripted.succeed(offer, { ...result, correctness });
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease });
+    expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "payload-too-large" } });
   });
 
   it("waits while the only runner drains", async () => {

@@ -1,9 +1,14 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { DrizzleQueryError } from "drizzle-orm/errors";
+import { describe, expect, it, vi } from "vitest";
+import { createApp } from "../../../src/edge/app.ts";
 import type { Principal } from "../../../src/edge/http/auth.ts";
 import { audited } from "../../../src/edge/http/bind.ts";
-import { RateLimited, spendRate } from "../../../src/edge/http/key-rate.ts";
-import { createSecret } from "../../../src/edge/store/secret.ts";
+import { RateLimited, rateHeaders, spendRate } from "../../../src/edge/http/key-rate.ts";
+import { nameFailure, stackOf } from "../../../src/telemetry/name-failure.ts";
+import { isStorageFull, openDatabase } from "../../../src/edge/store/database.ts";
+import { findKeyByHash } from "../../../src/edge/store/key-store.ts";
+import { createSecret, hashSecret } from "../../../src/edge/store/secret.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { ProblemError } from "../../../src/protocol/wire/problem.ts";
@@ -50,11 +55,20 @@ describe("the rate of a key", () => {
     return { kind: "key", id: createId("key"), project, scopes: ["read"], requestsPerSecond: null };
   };
   const ignore = () => {};
+  const catchError = (work: () => unknown): unknown => {
+    try {
+      return work();
+    } catch (error) {
+      return error;
+    }
+  };
 
   it("is shared by the keys of a tenant, and not by the operator's", () => {
     const slow = { ...env, PROJECT_REQUESTS_PER_SECOND: String(SLOWEST) };
     spendRate(slow, tenant("crowd"), ignore);
-    expect(() => spendRate(slow, tenant("crowd"), ignore)).toThrow(/^This project may send/);
+    const refused = catchError(() => spendRate(slow, tenant("crowd"), ignore));
+    expect(refused).toMatchObject({ message: expect.stringMatching(/^This project may send/) });
+    expect(rateHeaders((refused as RateLimited).told)["ratelimit-policy"]).toBe('"project";q=1;w=2');
     spendRate(slow, tenant("others"), ignore);
     for (let i = 0; i < 3; i++) spendRate(slow, tenant("main"), ignore);
   });
@@ -70,6 +84,69 @@ describe("the rate of a key", () => {
     // A higher limit of its own is not the platform's to judge.
     spendRate(closing, { ...key, requestsPerSecond: 100_000 }, ignore);
   });
+});
+
+/** The database when it is full: it reads, and every statement that would store more fails. */
+function fullDatabase(): D1Database {
+  const fail = async () => {
+    throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+  };
+  const failing = { bind: () => failing, run: fail, all: fail, raw: fail, first: fail };
+  const prepare = (query: string) => (/^(insert|update)/i.test(query) ? failing : env.DB.prepare(query));
+  return new Proxy(env.DB, {
+    get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)),
+  });
+}
+
+it("a key that is known serves though the database takes no writes", async () => {
+  const { secret } = await createKey(["read"]);
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  const hash = await hashSecret(secret);
+  expect(await findKeyByHash(openDatabase(fullDatabase()), hash, Date.now())).toMatchObject({ project: "main" });
+  const [line] = logged.mock.calls.map(([text]) => String(text));
+  logged.mockRestore();
+  expect(JSON.parse(line!)).toMatchObject({
+    event: "key-use-not-noted",
+    error: expect.stringContaining("SQLITE_FULL"),
+  });
+});
+
+it("what a full database cannot keep is refused as such, and what it has is served", async () => {
+  const { secret } = await createKey(["admin"]);
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  const app = createApp();
+  const work: Promise<unknown>[] = [];
+  const context = { waitUntil: (each: Promise<unknown>) => void work.push(each), passThroughOnException: () => {} };
+  const ask = (method: string, path: string, body?: object) =>
+    app.request(
+      path,
+      {
+        method,
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      },
+      { ...env, DB: fullDatabase() },
+      context as unknown as ExecutionContext,
+    );
+  const refused = await ask("POST", "/v1/keys", { name: "more", scopes: ["read"] });
+  expect(refused.status).toBe(507);
+  expect(refused.headers.get("retry-after")).toBe("60");
+  expect(await refused.json()).toMatchObject({ code: "storage-full", instance: "/v1/keys" });
+  expect((await ask("GET", "/v1/keys")).status).toBe(200);
+  await Promise.allSettled(work);
+  logged.mockRestore();
+});
+
+it("a failed statement is logged without its parameters", () => {
+  const failed = new DrizzleQueryError("update keys set hash = ?", ["a-hash"], new Error("SQLITE_BUSY"));
+  // An object's error comes to the Worker as a plain one.
+  const arrived = Object.assign(new Error(failed.message), { stack: failed.stack });
+  for (const error of [failed, arrived]) expect(`${nameFailure(error)} ${stackOf(error)}`).not.toContain("a-hash");
+  expect(nameFailure(failed)).toBe("Error: Failed query: update keys set hash = ?: Error: SQLITE_BUSY");
+  expect(stackOf(failed)).toMatch(/^ {4}at /);
+  expect(nameFailure(new TypeError("x is not a function"))).toBe("TypeError: x is not a function");
+  // What a caller has named is no reason.
+  expect(isStorageFull(new DrizzleQueryError("insert", ["SQLITE_FULL"], new Error("SQLITE_BUSY")))).toBe(false);
 });
 
 describe("a stranger", () => {

@@ -154,7 +154,14 @@ describe("a job", () => {
 
 describe("a queue", () => {
   const far = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", runnerId: createId("runner") });
-  const about = { submittedBy: null, spec: far, profile: null, idempotencyKey: null, requestHash: "", maxAttempts: 1 };
+  const about = {
+    submittedBy: "key_filler",
+    spec: far,
+    profile: null,
+    idempotencyKey: null,
+    requestHash: "",
+    maxAttempts: 1,
+  };
   let filled = 0;
   const fill = (storage: DurableObjectStorage, project: string, count: number) =>
     storage.transactionSync(() => {
@@ -179,6 +186,21 @@ describe("a queue", () => {
     await runInDurableObject(queueStub(), (_, { storage }) =>
       storage.sql.exec("delete from jobs where project in ('lab', 'crowd')"),
     );
+  });
+
+  it("takes the edge's own calibrations where callers have filled it, and they take nothing from callers", async () => {
+    const { runnerId } = await newRunnerOf(ADMIN, true);
+    await runInDurableObject(queueStub(), (_, { storage }) => fill(storage, "main", LIMITS.queuedProjectJobs));
+    const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
+    expect(problemOf(await callEdge("POST", "/v1/jobs", { body })).code).toBe("queue-full");
+    const versionId = createId("modelVersion");
+    expect(await queueStub().calibrateAnew("main", runnerId, versionId)).toMatchObject({ ok: true });
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      const sql = storage.sql;
+      sql.exec("delete from jobs where submitted_by = 'key_filler'");
+      expect(new JobStore(sql).countQueued()).toBe(0);
+      sql.exec("delete from jobs where spec->>'modelVersionId' = ?", versionId);
+    });
   });
 
   it("forgets the oldest ended jobs, but the latest of no project", async () => {
@@ -215,7 +237,7 @@ describe("a queue", () => {
       migrateObject(storage, QUEUE_MIGRATIONS);
       const jobs = new JobStore(sql);
       expect(jobs.projectOf(id)).toBe(MAIN_PROJECT);
-      const waiting = [...jobs.queuedFor([])].map(([project, own]) => [
+      const waiting = [...jobs.queuedFor([], "a fleet")].map(([project, own]) => [
         project,
         [...own].map(({ record }) => record.id),
       ]);

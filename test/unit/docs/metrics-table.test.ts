@@ -29,7 +29,7 @@ function edgeMetrics(): MetricFamily[] {
       droppedSeries: 0,
     }),
     ...describeFleet([{ id: ID, name: "sample", state: "online", devices, link }], 0),
-    ...describeJobs([ended, { ...ended, state: "queued", project: "main", oldestAtMs: 0 }], 0),
+    ...describeJobs([ended, { ...ended, state: "queued", project: "main", oldestAtMs: 0 }], 0, 0),
     ...describeRequests({
       sums: METRICS.map((metric) => ({ ...place, metric, count: 1, sum: 1 })),
       sketches: [{ ...place, ...summarise([1]) }],

@@ -5,7 +5,7 @@ import { prepareDeliveries } from "../../history/webhooks/deliveries.ts";
 import { openDatabase } from "../../store/database.ts";
 import { readFindingAlerts, saveFindingAlerts } from "../../store/history/finding-store.ts";
 import { listPlacementsOfRunner } from "../../store/fleet/placement-store.ts";
-import { findOwnerOfRunner } from "../../store/project-store.ts";
+import { readRunnerState } from "../../store/project-store.ts";
 import { describeFinding } from "../../store/history/describe-alert.ts";
 import { expectationOf, findExpectation } from "./expectation.ts";
 import { judgeHealth } from "./judge-health.ts";
@@ -60,7 +60,7 @@ async function tell(env: Env, runnerId: string, findings: readonly OpenFinding[]
     const known = await readFindingAlerts(env.DB, runnerId);
     const planned = planFindingAlerts(findings, known, nowMs, () => createId("alert", nowMs));
     if (planned.length === 0) return true;
-    const { project } = (await findOwnerOfRunner(openDatabase(env.DB), runnerId)) ?? {};
+    const { project } = (await readRunnerState(openDatabase(env.DB), runnerId)) ?? {};
     if (project === undefined) return true;
     const deliveries = planned.flatMap(({ alert, event }) =>
       event === null

@@ -1,5 +1,5 @@
 import type { ComparedPair, ComparedSide, CompareQuery, Statistic } from "../../../protocol/history/comparison.ts";
-import { SeriesKey } from "../../../protocol/history/series.ts";
+import { keyOf } from "../../../protocol/history/series.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { compareFew } from "../../../stats/compare/compare-few.ts";
 import { compareSamples } from "../../../stats/compare/compare-samples.ts";
@@ -59,7 +59,7 @@ export function compareSeries(a: Measured, b: Measured, asked: Asked): Omit<Comp
   const [few, many] = [a, b].map(({ observed }) => observed.runs.length).toSorted((one, other) => one - other);
   const compare = many! < FEWEST_VALUES || few === 0 ? compareWithin : few! < FEWEST_VALUES ? predictFew : compareRuns;
   const { values, intervals, ...found } = compare(a, b, asked);
-  const { fingerprint: _fingerprint, software: _software, label: _label, ...key } = SeriesKey.parse(b.series);
+  const { fingerprint: _fingerprint, software: _software, label: _label, ...key } = keyOf(b.series);
   return {
     key,
     a: describeSide(a, values[0], intervals[0]),

@@ -1,5 +1,5 @@
 import type { CompareQuery, ComparisonReply, ResolvedSide } from "../../../protocol/history/comparison.ts";
-import { SeriesKey } from "../../../protocol/history/series.ts";
+import { keyOf } from "../../../protocol/history/series.ts";
 import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { toInstantOrNull } from "../../clock.ts";
@@ -26,7 +26,7 @@ export async function compareSides(env: ProjectEnv, query: CompareQuery): Promis
   ]);
   const unpaired = new Map<string, Unpaired>();
   const note = (side: "a" | "b", series: StoredSeries, reason: Unpaired["reason"]) => {
-    const { fingerprint: _fingerprint, software: _software, ...key } = SeriesKey.parse(series);
+    const { fingerprint: _fingerprint, software: _software, ...key } = keyOf(series);
     unpaired.set(`${side} ${series.id}`, { side, seriesId: series.id, key, reason });
   };
   for (const series of pairing.lonelyA) note("a", series, "no-partner");

@@ -1,4 +1,4 @@
-import { SeriesKey } from "../../../protocol/history/series.ts";
+import { keyOf, type SeriesKey } from "../../../protocol/history/series.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
 
 /** Dimension in which the two sides of a comparison may differ. */
@@ -6,7 +6,7 @@ export type Dimension = "label" | "fingerprint";
 
 /** Key that two series share if they differ only in these dimensions. */
 export function pairKeyOf(series: SeriesKey, without: readonly Dimension[]): string {
-  const { label, fingerprint, software, ...rest } = SeriesKey.parse(series);
+  const { label, fingerprint, software, ...rest } = keyOf(series);
   const configuration = Object.entries(rest.configuration).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([
     { ...rest, configuration },
@@ -30,11 +30,11 @@ export function pairSeries(
   b: readonly StoredSeries[],
   differing: readonly Dimension[],
 ): Pairing {
-  const keyOf = (series: StoredSeries) => pairKeyOf(series, differing);
-  const [byKeyA, byKeyB] = [Map.groupBy(a, keyOf), Map.groupBy(b, keyOf)];
+  const pairKey = (series: StoredSeries) => pairKeyOf(series, differing);
+  const [byKeyA, byKeyB] = [Map.groupBy(a, pairKey), Map.groupBy(b, pairKey)];
   return {
-    pairs: b.flatMap((one) => (byKeyA.get(keyOf(one)) ?? []).map((other) => [other, one] as const)),
-    lonelyA: a.filter((one) => !byKeyB.has(keyOf(one))),
-    lonelyB: b.filter((one) => !byKeyA.has(keyOf(one))),
+    pairs: b.flatMap((one) => (byKeyA.get(pairKey(one)) ?? []).map((other) => [other, one] as const)),
+    lonelyA: a.filter((one) => !byKeyB.has(pairKey(one))),
+    lonelyB: b.filter((one) => !byKeyA.has(pairKey(one))),
   };
 }

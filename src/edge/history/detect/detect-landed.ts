@@ -5,6 +5,7 @@ import { readSeriesByNo } from "../../store/history/series-store.ts";
 import { isTransferring } from "../../store/transfer-store.ts";
 import { detectSeries } from "./detect-series.ts";
 import { closedHourMs } from "./read-series-points.ts";
+import { logFailure } from "../../log-failure.ts";
 
 /** Points and series of one step: some tens of milliseconds of work. */
 const STEP_POINTS = 10_000;
@@ -46,7 +47,7 @@ export async function searchLanded(env: Env, nowMs: number): Promise<void> {
   try {
     if (!(await isTransferring(env.DB, nowMs))) await detectLanded(env, nowMs, STEPS_BEHIND_A_RUN);
   } catch (error) {
-    console.error(JSON.stringify({ event: "detection-failed", error: String(error) }));
+    logFailure("detection-failed", error);
   }
 }
 

@@ -21,6 +21,7 @@ import { isSelected, readSeriesPoints } from "./read-series-points.ts";
 import { type Findings, type Plan, planAlerts } from "./plan-alerts.ts";
 import { defaultStatistic, isCount } from "./shift.ts";
 import { prepareAlertDeliveries } from "./alert-deliveries.ts";
+import { logFailure } from "../../log-failure.ts";
 
 /** Attempts to store a result while concurrent searches change the alerts. */
 const TRIES = 5;
@@ -68,7 +69,7 @@ export async function findAll(env: Env, task: DetectionTask): Promise<Findings[]
     try {
       findings.push(await findIn(env.DB, series, rulesOf.get(series.project) ?? [], task));
     } catch (error) {
-      console.error(JSON.stringify({ event: "detection-failed", series: series.id, error: String(error) }));
+      logFailure("detection-failed", error, { series: series.id });
     }
   }
   return findings;
@@ -130,6 +131,6 @@ async function announce(env: Env, { alerts }: Plan): Promise<void> {
   try {
     for (const { id, project } of alerts) await jobQueue(env).announce({ type: "alert", id }, project);
   } catch (error) {
-    console.error(JSON.stringify({ event: "announce-failed", error: String(error) }));
+    logFailure("announce-failed", error);
   }
 }

@@ -19,9 +19,7 @@ import { findModel } from "../../store/models/model-store.ts";
 export function bindOipRepository(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipIndex, async (call) => {
     const { ready } = await readRequest(call.c.req.raw, OipIndexRequest);
-    return describeIndex(await freshSnapshot(call), call.env.project).filter(
-      ({ state }) => !ready || state === "READY",
-    );
+    return describeIndex(await freshSnapshot(call)).filter(({ state }) => !ready || state === "READY");
   });
   bind(app, endpoints.oipLoad, async (call) => {
     const { id, placement } = await openControl(call, "load");
@@ -63,9 +61,8 @@ async function openControl({ c, env, params }: Call, action: "load" | "unload") 
   throw new ProblemError("not-found", `failed to ${action} '${params.model}', ${why}`);
 }
 
-function describeIndex({ projects, placements }: Snapshot, project: string): OipIndex {
-  const versions = projects.get(project)?.all ?? [];
-  return versions.map((version) => {
+function describeIndex({ all, placements }: Snapshot): OipIndex {
+  return all.map((version) => {
     const reason = explainAbsence(version, placements.get(version.id) ?? []);
     const state = reason === "" ? "READY" : "UNAVAILABLE";
     return { name: version.model, version: String(version.version), state, reason };

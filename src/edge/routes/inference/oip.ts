@@ -52,7 +52,7 @@ export function bindOip(app: Hono<AppEnv>): void {
   // Before the models: one named `stats` is reached by its id.
   bind(app, endpoints.oipAllStats, async (call) => {
     const snapshot = await freshSnapshot(call);
-    return describeStatistics(call.env, snapshot, snapshot.projects.get(call.env.project)?.all ?? []);
+    return describeStatistics(call.env, snapshot, snapshot.all);
   });
   bindOipRepository(app);
   bind(app, endpoints.oipModel, async (call) => describeModel(await locate(call)));
@@ -91,8 +91,8 @@ async function locate(call: Call): Promise<Located> {
 }
 
 /** All versions of a version's model. */
-function siblingsOf({ projects }: Snapshot, { project, model }: Version): readonly Version[] {
-  return projects.get(project)?.versions.get(model) ?? [];
+function siblingsOf({ versions }: Snapshot, { model }: Version): readonly Version[] {
+  return versions.get(model) ?? [];
 }
 
 function subjectOf({ model, inputs, outputs }: Version): OipSubject {

@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Device, Fingerprint, Hardware } from "../../../protocol/fleet/hardware.ts";
 import type { Placement } from "../../../protocol/models/model.ts";
 import { countMeasuredElements } from "../../../protocol/models/model-inputs.ts";
@@ -39,41 +39,23 @@ export async function readServingChange(db: Database): Promise<string | null> {
   return state?.changed ?? null;
 }
 
-/**
- * Every project's eligible placements, with the profiles that their devices fit: computed here once for all requests.
- */
-export function readAllLivePlacements(
-  db: Database,
-  profilesOf: (project: string) => readonly Profile[],
+/** The project's eligible placements, with those of these profiles that their devices fit. */
+export async function readLivePlacements(
+  db: ProjectDatabase,
+  profiles: readonly Profile[] = [],
 ): Promise<LivePlacement[]> {
-  return read(db, undefined, profilesOf);
-}
-
-/** The project's eligible placements, without the profiles that they fit. */
-export function readLivePlacements(db: ProjectDatabase): Promise<LivePlacement[]> {
-  return read(db, eq(models.project, db.project), () => []);
-}
-
-async function read(
-  db: Database,
-  which: SQL | undefined,
-  profilesOf: (project: string) => readonly Profile[],
-): Promise<LivePlacement[]> {
+  const { project } = db;
   const [found, hosts] = await Promise.all([
     db
-      .select({ row: placements, project: models.project, inputs: modelVersions.inputs })
+      .select({ row: placements, inputs: modelVersions.inputs })
       .from(placements)
       .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
       .innerJoin(models, eq(models.id, modelVersions.modelId))
-      .where(and(which, eq(placements.state, "eligible"))),
+      .where(and(eq(models.project, project), eq(placements.state, "eligible"))),
     readHosts(db),
   ]);
   const hostById = new Map(hosts.map((host) => [host.id, host]));
-  const loadMsByRunner = new Map<string, number>();
-  for (const { row } of found) {
-    loadMsByRunner.set(row.runnerId, (loadMsByRunner.get(row.runnerId) ?? 0) + row.loadMs);
-  }
-  return found.flatMap(({ row, project, inputs }) => {
+  return found.flatMap(({ row, inputs }) => {
     const host = hostById.get(row.runnerId);
     // A runner that is no longer shared serves its own project alone from then on.
     if (host === undefined || (host.project !== project && !host.shared)) return [];
@@ -89,17 +71,17 @@ async function read(
       labels,
       direct: host.direct === 1,
       measuredElements: countMeasuredElements(inputs),
-      profiles: fittedProfiles(profilesOf(project), host, row.deviceKey),
+      profiles: fittedProfiles(profiles, host, row.deviceKey),
       connectedAtMs,
-      warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
+      warmAtMs: connectedAtMs + host.loadMs,
     };
   });
 }
 
 type Host = Awaited<ReturnType<typeof readHosts>>[number];
 
-/** Runners of all placements, without their reports of kernels. */
-function readHosts(db: Database) {
+/** Runners that have placements of the project's models, without their reports of kernels. */
+function readHosts(db: ProjectDatabase) {
   const { id, project, shared, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
   return db
     .select({
@@ -111,12 +93,25 @@ function readHosts(db: Database) {
       quarantine,
       labels,
       connectedAtMs,
+      // Of all projects' models. In a subquery the columns need their tables' names.
+      loadMs: sql<number>`(select coalesce(sum(load_ms), 0) from placements
+        where runner_id = runners.id and state = 'eligible')`,
       direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
       hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
       devices: sql<string | null>`${capabilities} -> '$.devices'`,
     })
     .from(runners)
-    .where(sql`${id} in (select ${placements.runnerId} from ${placements})`);
+    .where(
+      inArray(
+        id,
+        db
+          .select({ runnerId: placements.runnerId })
+          .from(placements)
+          .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+          .innerJoin(models, eq(models.id, modelVersions.modelId))
+          .where(eq(models.project, db.project)),
+      ),
+    );
 }
 
 function fittedProfiles(profiles: readonly Profile[], { hardware, devices }: Host, deviceKey: string): string[] {

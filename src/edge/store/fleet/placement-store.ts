@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../../protocol/wire/distribution.ts";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../../protocol/models/edge-place.ts";
@@ -244,6 +244,17 @@ export async function readMeasuredPlaces(db: Database, runnerId: string, version
     configuration: row.configuration ?? DEFAULT_CONFIGURATION,
     isEligible: found === "eligible",
   }));
+}
+
+/** Ids of a runner's placements of models of other projects than this one. */
+export async function readForeignPlacements(db: Database, runnerId: string, project: string): Promise<string[]> {
+  const rows = await db
+    .select({ id: placements.id })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(and(eq(placements.runnerId, runnerId), ne(models.project, project)));
+  return rows.map(({ id }) => id);
 }
 
 /** Subjects under which requests to a runner's placements are recorded, by placement. */

@@ -7,7 +7,7 @@ import {
   type ProfileUpdate,
 } from "../../../protocol/fleet/profile.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
-import type { Database, ProjectDatabase } from "../database.ts";
+import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
 import { profiles } from "../schema.ts";
 
@@ -39,11 +39,10 @@ export async function readAllProfiles(db: ProjectDatabase): Promise<Profile[]> {
   return [...builtIn, ...rows.map(toProfile)];
 }
 
-/** The profiles of each project, which has the built-in ones at least. */
-export async function readProfilesByProject(db: Database): Promise<(project: string) => readonly Profile[]> {
-  const byProject = Map.groupBy(await db.select().from(profiles), ({ project }) => project);
-  const all = new Map([...byProject].map(([project, rows]) => [project, [...builtIn, ...rows.map(toProfile)]]));
-  return (project) => all.get(project) ?? builtIn;
+/** All profiles of the project, the built-in ones first. */
+export async function readProfiles(db: ProjectDatabase): Promise<readonly Profile[]> {
+  const own = await db.select().from(profiles).where(eq(profiles.project, db.project));
+  return [...builtIn, ...own.map(toProfile)];
 }
 
 export async function listProfiles(

@@ -2,6 +2,7 @@ import { and, eq, isNull, or, sql } from "drizzle-orm";
 import type { RegistrationInput } from "../../../protocol/fleet/runner.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import { toInstant } from "../../clock.ts";
+import { logFailure } from "../../log-failure.ts";
 import { type Database, openDatabase, type ProjectDatabase } from "../database.ts";
 import { registrationTokens, runners } from "../schema.ts";
 import { createSecret, hashSecret } from "../secret.ts";
@@ -23,7 +24,10 @@ export type RegistrationOutcome =
   | { kind: "registered"; runnerId: string; credential: string }
   | { kind: "unknown" | "expired" | "used" };
 
-/** Spends a token on a new runner. The token is claimed and the runner written in one transaction. */
+/**
+ * Spends a token on a new runner. The token is claimed and the runner written in one transaction. One that was made while
+ * its project closed counts as expired.
+ */
 export async function registerRunner(binding: D1Database, input: RegistrationInput): Promise<RegistrationOutcome> {
   const hash = await hashSecret(input.token);
   const runnerId = createId("runner");
@@ -33,7 +37,8 @@ export async function registerRunner(binding: D1Database, input: RegistrationInp
     binding
       .prepare(
         `update registration_tokens set used_by_runner_id = ?2
-         where hash = ?1 and used_by_runner_id is null and expires_at_ms > ?3`,
+         where hash = ?1 and used_by_runner_id is null and expires_at_ms > ?3
+           and not exists (select 1 from projects where name = registration_tokens.project and closed_at_ms is not null)`,
       )
       .bind(hash, runnerId, nowMs),
     binding
@@ -63,7 +68,13 @@ export async function findRunnerByCredentialHash(
     );
   if (row === undefined) return null;
   if (row.next === hash) {
-    await db.update(runners).set({ credentialHash: hash, nextCredentialHash: null }).where(eq(runners.id, row.id));
+    // Both work until the next use, if the database takes no writes just now.
+    const settled = db.update(runners).set({ credentialHash: hash, nextCredentialHash: null });
+    const isThis = eq(runners.id, row.id);
+    await settled
+      .where(isThis)
+      .run()
+      .catch((error: unknown) => logFailure("rotation-not-settled", error, { runnerId: row.id }));
   }
   return { id: row.id, project: row.project };
 }

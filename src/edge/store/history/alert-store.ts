@@ -11,7 +11,7 @@ import {
 } from "../../../protocol/history/alert.ts";
 import { Finding } from "../../../protocol/fleet/health.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import { SeriesKey } from "../../../protocol/history/series.ts";
+import type { SeriesKey } from "../../../protocol/history/series.ts";
 import { type AlertRow as StoredAlert, describeAlert, describeFinding } from "./describe-alert.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { ProjectStorage } from "../database.ts";
@@ -75,7 +75,7 @@ const BY_SIZE = `abs(coalesce(changes.evidence ->> '$.relativeChange',
 
 function toChange(row: ChangeRow): Change {
   const { id, alertId, kind, direction, thresholdId, runId, revision } = row;
-  const key = SeriesKey.parse(JSON.parse(row.seriesKey));
+  const key = JSON.parse(row.seriesKey) as SeriesKey;
   return {
     id,
     alertId,

@@ -1,4 +1,4 @@
-import { SeriesKey } from "../../../protocol/history/series.ts";
+import type { SeriesKey } from "../../../protocol/history/series.ts";
 import { calibratedLevel, type PredictionCalibrationQuery } from "../../../protocol/history/prediction-calibration.ts";
 import type { ProjectStorage } from "../database.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
@@ -101,5 +101,5 @@ export async function readForecastSums(
       project,
     )
     .all<Omit<ForecastSum, "key"> & { key: string }>();
-  return results.map((row) => ({ ...row, key: SeriesKey.parse(JSON.parse(row.key)) }));
+  return results.map((row) => ({ ...row, key: JSON.parse(row.key) as SeriesKey }));
 }

@@ -316,10 +316,22 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
   return large.map((version) => version.id);
 }
 
-/** Every version of the models of every open project: input of the snapshot of placements. */
-export function readAllVersions(db: Database): Promise<NamedVersion[]> {
+/** Every version of the models that a runner may see: those of its own project, or of all open ones if it is shared. */
+export function readVersionsInSight(
+  db: Database,
+  { project, shared }: { readonly project: string; readonly shared: boolean },
+): Promise<NamedVersion[]> {
+  return readNamedVersions(db, and(isOfOpenProject(db), shared ? undefined : eq(models.project, project)));
+}
+
+/** Every version of the project's models; none once it is closed. */
+export function readServedVersions(db: ProjectDatabase): Promise<NamedVersion[]> {
+  return readNamedVersions(db, and(isOfOpenProject(db), eq(models.project, db.project)));
+}
+
+function isOfOpenProject(db: Database): SQL {
   const closed = db.select({ name: projects.name }).from(projects).where(isNotNull(projects.closedAtMs));
-  return readNamedVersions(db, notInArray(models.project, closed));
+  return notInArray(models.project, closed);
 }
 
 /** The versions of the project's models, or of one of them by its name or id. */
@@ -335,7 +347,7 @@ async function readNamedVersions(db: Database, which: SQL | undefined): Promise<
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(which)
-    .orderBy(asc(modelVersions.version));
+    .orderBy(asc(modelVersions.version), asc(modelVersions.id));
   const versions = await addVariants(
     db,
     rows.map(({ version, ...of }) => ({ ...version, of })),

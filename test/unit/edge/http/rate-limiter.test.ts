@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Rate, RateLimiter } from "../../../../src/edge/http/rate-limiter.ts";
+import { addressOf, type Rate, RateLimiter } from "../../../../src/edge/http/rate-limiter.ts";
 import { fc } from "../../property.ts";
 
 const RATE: Rate = { perSecond: 10, burst: 5 };
@@ -55,5 +55,19 @@ describe("a rate limiter", () => {
         }
       }),
     );
+  });
+});
+
+describe("the source of a request", () => {
+  const source = (address?: string) =>
+    addressOf(new Request("https://x", address === undefined ? {} : { headers: { "cf-connecting-ip": address } }));
+
+  it("is an address of IPv4, and a subscriber's network of IPv6", () => {
+    expect(source()).toBe("");
+    expect(source("203.0.113.7")).toBe("203.0.113.7");
+    const network = source("2001:db8:0:7::1");
+    for (const same of ["2001:DB8:0:7:ffff:1:2:3", "2001:0db8:0000:0007::", "2001:db8::7:0:0:0:9"])
+      expect(source(same), same).toBe(network);
+    for (const other of ["2001:db8:0:8::1", "2001:db8::1", "::1"]) expect(source(other), other).not.toBe(network);
   });
 });

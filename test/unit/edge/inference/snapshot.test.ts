@@ -11,32 +11,23 @@ const byReference = (all: typeof versions) =>
 const snapshot = (...placed: string[]): Snapshot =>
   ({
     readAtMs: 0,
-    projects: new Map([
-      ["own", { versions: byReference(versions) }],
-      ["other", { versions: byReference([version("ver_4", 1, "mdl_y")]) }],
-    ]),
+    versions: byReference(versions),
     placements: new Map(placed.map((id) => [id, []])),
   }) as unknown as Snapshot;
 
 describe("the version that a request means", () => {
   it("is the one it names, placed or not", () => {
-    expect(findVersion(snapshot("ver_1"), "own", "mine@3")?.id).toBe("ver_3");
-    expect(findVersion(snapshot("ver_1"), "own", "mdl_x@1")?.id).toBe("ver_1");
+    expect(findVersion(snapshot("ver_1"), "mine@3")?.id).toBe("ver_3");
+    expect(findVersion(snapshot("ver_1"), "mdl_x@1")?.id).toBe("ver_1");
   });
 
   it("is the latest that runs somewhere, else the latest", () => {
-    expect(findVersion(snapshot("ver_1", "ver_2"), "own", "mine")?.id).toBe("ver_2");
-    expect(findVersion(snapshot(), "own", "mdl_x")?.id).toBe("ver_3");
-  });
-
-  it("is of one's own project alone", () => {
-    expect(findVersion(snapshot(), "other", "mine")?.id).toBe("ver_4");
-    expect(findVersion(snapshot(), "own", "mdl_y")).toBeNull();
-    expect(findVersion(snapshot(), "empty", "mine")).toBeNull();
+    expect(findVersion(snapshot("ver_1", "ver_2"), "mine")?.id).toBe("ver_2");
+    expect(findVersion(snapshot(), "mdl_x")?.id).toBe("ver_3");
   });
 
   it("is none where the model or the number is unknown", () => {
     for (const reference of ["other", "mine@4", "mine@", "mine@01", "@1", ""])
-      expect(findVersion(snapshot("ver_1"), "own", reference)).toBeNull();
+      expect(findVersion(snapshot("ver_1"), reference)).toBeNull();
   });
 });
