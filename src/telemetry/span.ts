@@ -1,4 +1,4 @@
-import { nameFailure } from "./name-failure.ts";
+import { messageOf } from "./name-failure.ts";
 import { createTraceContext, type TraceContext } from "./trace-context.ts";
 
 export type SpanKind = "internal" | "server" | "client" | "consumer";
@@ -84,5 +84,5 @@ function idsOf(parent: TraceContext, own: TraceContext) {
 }
 
 function textOf(error: unknown): string {
-  return nameFailure(error).slice(0, ERROR_LENGTH);
+  return messageOf(error).slice(0, ERROR_LENGTH);
 }

@@ -345,10 +345,19 @@ describe("requirement sets", () => {
 });
 
 describe("webhooks", () => {
-  it("are made with a secret that is shown once, tried out, and deleted", { timeout: 120_000 }, async ({ shared }) => {
-    // A project without a runner: a busy machine raises alerts in the operator's, which would be sent.
-    const quiet = await openTenantPage(shared, { lend: false });
-    onTestFinished(() => quiet.stop());
+  it("of a tenant do not lead to the edge's own machine", async ({ shared }) => {
+    const tenant = await openTenantPage(shared, { lend: false });
+    onTestFinished(() => tenant.stop());
+    const page = await tenant.openView("view=settings&part=webhooks");
+    await page.getByRole("button", { name: "New webhook" }).click();
+    const form = page.getByRole("form", { name: "New webhook" });
+    await form.getByLabel("Address").fill("http://127.0.0.1:9/hook");
+    await form.getByRole("button", { name: "Create the webhook" }).click();
+    await form.getByText("must lead out of the edge's own network").waitFor();
+    expect(tenant.findings([400])).toEqual([]);
+  });
+
+  it("are made with a secret that is shown once, tried out, and deleted", { timeout: 120_000 }, async () => {
     const received: string[] = [];
     const receiver = createServer((request, response) => {
       received.push(String(request.headers["webhook-id"]));
@@ -357,7 +366,8 @@ describe("webhooks", () => {
     await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
     try {
-      const page = await quiet.openView("view=settings&part=webhooks");
+      // The operator's alone may lead to the edge's own machine.
+      const page = await openPart("webhooks");
       await page.getByRole("button", { name: "New webhook" }).click();
       const form = page.getByRole("form", { name: "New webhook" });
       await form.getByLabel("Address").fill("ftp://nowhere");
@@ -373,13 +383,14 @@ describe("webhooks", () => {
       await item.getByText("opened, resolved, dismissed").or(item.getByText("opened, dismissed, resolved")).waitFor();
       await item.getByRole("button", { name: "Send a test message" }).click();
       await item.getByText("It arrived: answered 200.").waitFor();
-      expect(received).toHaveLength(1);
+      // A busy machine may raise an alert meanwhile, which is sent as well.
+      expect(received.length).toBeGreaterThan(0);
       await item.getByText("The latest messages").click();
-      await item.getByText("Nothing was sent in the last 30 days.").waitFor();
+      await item.getByText("Nothing was sent in the last 30 days.").or(item.getByText("answered 200").nth(1)).waitFor();
       await item.getByRole("button", { name: `Delete the webhook ${url}` }).click();
       await item.getByRole("button", { name: "Yes, delete" }).click();
       await page.getByText("No receiver of alerts yet.").waitFor();
-      expect(quiet.findings([400])).toEqual([]);
+      expect(findings([400])).toEqual([]);
     } finally {
       await new Promise((resolve) => receiver.close(resolve));
     }

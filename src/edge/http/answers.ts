@@ -156,6 +156,6 @@ export function mutable(response: Response): Response {
 /** An event stream of the queue. Throws `overloaded` where it refused one, since there are as many as may be. */
 export function streamOf(response: Response): Response {
   if (response.ok) return mutable(response);
-  const detail = `The project has ${LIMITS.projectStreams} event streams already, or all projects ${LIMITS.streams}.`;
+  const detail = `The project has ${LIMITS.projectStreams} such event streams already, or all projects have ${LIMITS.streams}.`;
   throw new ProblemError("overloaded", detail, { retryAfterMs: 10_000 });
 }

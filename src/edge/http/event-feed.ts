@@ -2,6 +2,7 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 const encoder = new TextEncoder();
+const ALIVE = encoder.encode(": alive\n\n");
 
 /** One server-sent event (WHATWG HTML, 9.2). */
 export interface ServerSentEvent {
@@ -69,9 +70,9 @@ export class EventFeed {
           // First: the runtime may pull within `enqueue`.
           listener = { topic, owner, controller, isLive: readBefore === undefined };
           this.#listeners.add(listener);
+          this.#keepAlive ??= setInterval(() => this.#send(({ isLive }) => isLive, ALIVE), KEEP_ALIVE_MS);
           controller.enqueue(encoder.encode(": millrace\n\n"));
           for (const event of first) controller.enqueue(toChunk(event));
-          this.#keepAlive ??= setInterval(() => this.#send(() => true, encoder.encode(": alive\n\n")), KEEP_ALIVE_MS);
         },
         pull: (controller) => {
           if (listener.isLive) return;

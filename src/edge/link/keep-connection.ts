@@ -129,7 +129,7 @@ async function armLink(link: LinkParts, nowMs: number): Promise<void> {
 async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): Promise<void> {
   const { runnerId, direct, isWelcomed, acceptedAtMs } = attachmentOf(socket);
   if (isWelcomed !== true && nowMs - acceptedAtMs > LIMITS.helloMs) {
-    closeSocket(link, socket, CLOSE_CODES.protocolError, "no hello came");
+    closeSocket(link, socket, CLOSE_CODES.protocolError, "no hello came in time");
     return noteDisconnect(link, socket, false);
   }
   if (nowMs - heardAtMs(link, socket) < link.silentMs) {

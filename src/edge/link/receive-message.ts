@@ -57,7 +57,8 @@ const DROPPED: Excess = { reason: null };
 function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerMessage, length: number): Excess | null {
   const { type } = message;
   const { connectionId, isWelcomed } = attachmentOf(socket);
-  if (isWelcomed !== true && type !== "hello") return DROPPED;
+  // The queue would give it work that it takes from its welcome on.
+  if (isWelcomed !== true && type === "heartbeat") return DROPPED;
   if (LOCAL.has(type) || (type === "health" && message.requestId !== null)) return null;
   const { rates } = link.memory;
   const nowMs = link.outside.now();

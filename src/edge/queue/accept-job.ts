@@ -56,6 +56,8 @@ function findFull({ store }: QueueParts, { project, submittedBy }: Submission): 
 
 /** Queues the calibrations that a runner owes, except those already queued or running. */
 export function ensureCalibrations(queue: QueueParts, runnerId: string, owed: readonly OwedVersion[]): void {
+  // One that was removed meanwhile would leave them waiting for ever.
+  if (queue.runners.find(runnerId) === null) return;
   for (const { id, project } of owed) {
     if (queue.store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
     calibrate(queue, project, runnerId, id);

@@ -49,7 +49,7 @@ export class JobLog {
 
   /** Stream of all changes visible to a project, from now on; null where there are too many streams. */
   streamAll(project: string): Response | null {
-    return this.#feed.open({ topic: `${FEED}${project}`, owner: project });
+    return this.#feed.open({ topic: `${FEED}${project}`, owner: `${FEED}${project}` });
   }
 
   /** Stream of a job's events after `afterSeq`, until the job ends; null where there are too many streams. */

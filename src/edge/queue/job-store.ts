@@ -35,7 +35,7 @@ import type { JobRecord } from "./lease-machine.ts";
 /** Waiting jobs read in one query. */
 const DISPATCH_ROWS = 200;
 
-/** Events of all jobs after which one job's progress is thinned. */
+/** Progress events, on average, after which those of a job are thinned. */
 const THINNED_EVERY = 64;
 
 /** Columns of a record, and of a job without its result, which may have megabytes. */
@@ -316,10 +316,9 @@ export class JobStore {
       event.progress === null ? null : JSON.stringify(event.progress),
       event.detail,
     );
-    const seq = Number(row?.seq);
     // To count them takes their reading.
-    if (event.type === "progress" && seq % THINNED_EVERY === 0) this.#thinProgress(jobId);
-    return { ...event, seq, at: toInstant(atMs) };
+    if (event.type === "progress" && Math.random() < 1 / THINNED_EVERY) this.#thinProgress(jobId);
+    return { ...event, seq: Number(row?.seq), at: toInstant(atMs) };
   }
 
   /** Keeps one progress event of each of so many equal spans of time, once a job has too many of them. */

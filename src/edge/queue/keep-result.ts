@@ -91,9 +91,9 @@ async function configure(env: Env, runnerId: string, modelVersionId: string): Pr
 
 /** A runner's problem, within what a row, an event and each list of jobs should hold. */
 function clip({ code, detail, errors, retryAfterMs }: Problem): Problem {
-  const cut = (text: string) => text.slice(0, LIMITS.problemTextLength);
+  const cut = (text: string) => text.slice(0, LIMITS.problemErrorLength);
   const kept = errors?.slice(0, LIMITS.problemErrors);
-  return createProblem(code, cut(detail), {
+  return createProblem(code, detail.slice(0, LIMITS.problemTextLength), {
     ...(kept && { errors: kept.map(({ pointer, message }) => ({ pointer: cut(pointer), message: cut(message) })) }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });

@@ -46,7 +46,10 @@ async function catchUp(queue: QueueParts, connected: Omit<KnownRunner, "online">
   if (state === null || known === null) return;
   if (state.isRemoved) return runners.forget(id);
   // What differs from the hello's was set meanwhile, and is later than what was read.
-  if (known.shared === connected.shared && state.shared !== known.shared) runners.setShared(id, state.shared);
+  if (known.shared === connected.shared && state.shared !== known.shared) {
+    runners.setShared(id, state.shared);
+    if (!state.shared) await takeFromOthers(queue, id, state.project);
+  }
   if (known.draining === connected.draining && state.draining !== known.draining) {
     runners.setDraining(id, state.draining);
   }

@@ -94,7 +94,8 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
   // The fleet that has no runner for a waiting job: without it, each dispatch reads such a job again.
   ensureColumn("jobs", "unfit_for", "text"),
   `drop index if exists jobs_waiting;
-   create index if not exists jobs_waiting_fit on jobs (state, project, id, unfit_for)`,
+   create index if not exists jobs_waiting_fit on jobs (state, project, id, unfit_for);
+   create index if not exists jobs_by_submitter on jobs (state, project, submitted_by)`,
 ];
 
 type Row = { runner_id: string; standing: string };

@@ -1,13 +1,11 @@
 import type { Job, JobProgress, JobResult } from "../../protocol/jobs/job.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
-import { createProblem } from "../../protocol/wire/problem.ts";
+import { logFailure } from "../log-failure.ts";
 import { dispatchJobs } from "./dispatch-jobs.ts";
 import * as machine from "./lease-machine.ts";
 import type { HeldJob, QueueParts } from "./queue-parts.ts";
 import { changeStanding } from "./queue-runners.ts";
 import { blamesRunner, noteFailedJob, noteSuccess } from "./runner-standing.ts";
-
-const TOO_LARGE = createProblem("payload-too-large", "The job's spec and result are larger than a row of the queue.");
 
 /** Saves a job's progress while its lease holds. */
 export function noteProgress({ store, log }: QueueParts, runnerId: string, lease: Lease, progress: JobProgress): void {
@@ -48,16 +46,10 @@ export async function settleJob(
   const current = store.findRecord(job.id);
   if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
   if (judged.ok) {
-    try {
-      outside.transaction(() => {
-        store.saveResult(job.id, kept ?? judged.result);
-        log.apply(current, machine.succeed(current, nowMs), null);
-      });
-    } catch (error) {
-      if (!/too ?big/i.test(String(error))) throw error;
-      // With its spec and profile it does not fit a row. Its run is in the history; it would come again for ever.
-      log.apply(current, machine.fail(current, TOO_LARGE, nowMs), TOO_LARGE.detail);
-    }
+    outside.transaction(() => {
+      store.saveResult(job.id, kept ?? judged.result);
+      log.apply(current, machine.succeed(current, nowMs), null);
+    });
     log.announce({ type: "history", id: null }, held.project);
     outside.later(results.search(nowMs));
     await changeStanding(queue, runnerId, noteSuccess);
@@ -102,5 +94,8 @@ export async function cancelJob(queue: QueueParts, project: string, id: string):
 
 /** Cancels all jobs of a project that wait or run: shared runners then serve others. */
 export async function cancelJobs(queue: QueueParts, project: string): Promise<void> {
-  for (const id of queue.store.unfinishedOf(project)) await cancelJob(queue, project, id);
+  for (const id of queue.store.unfinishedOf(project)) {
+    // One that this release cannot read keeps none of the others.
+    await cancelJob(queue, project, id).catch((error: unknown) => logFailure("job-not-cancelled", error, { id }));
+  }
 }

@@ -29,7 +29,7 @@ const LOCAL_NAMES = /^[^.]+\.?$|\.(localhost|local|localdomain|internal|intranet
 const LOCAL_IPV4 =
   /^(0|10|127|22[4-9]|2[345]\d)\.|^169\.254\.|^192\.168\.|^192\.0\.0\.|^198\.1[89]\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./;
 /** IPv6 that is not public: below ::/16, which has IPv4 too; translated and tunnelled IPv4; site, link and multicast. */
-const LOCAL_IPV6 = /^\[(::|64:ff9b:|2002:|f[cd][0-9a-f]{2}:|fe[89a-f][0-9a-f]:|ff[0-9a-f]{2}:)/;
+const LOCAL_IPV6 = /^\[(::|64:ff9b:|2001:(0?:)|2002:|f[cd][0-9a-f]{2}:|fe[89a-f][0-9a-f]:|ff[0-9a-f]{2}:)/;
 
 /**
  * Whether a URL leads to the edge's own machine or network by its name or address. A public name that resolves to such

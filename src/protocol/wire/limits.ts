@@ -199,7 +199,7 @@ export const LIMITS = {
   healthReportBytes: 1 * MiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
-  /** Event streams of one project and of all, at one queue; unread bytes at which one ends. Together less than 128 MB. */
+  /** Event streams of one project, of its jobs and of its changes each, and of all, at one queue; unread bytes at which one ends. Together less than 128 MB. */
   projectStreams: 128,
   streams: 1_000,
   streamUnreadBytes: 64 * KiB,
@@ -208,8 +208,9 @@ export const LIMITS = {
    * (https://developers.cloudflare.com/durable-objects/platform/limits/).
    */
   jobResultBytes: 1_700_000,
-  /** Characters kept of a failed job's detail, and of each of its errors; their number. */
+  /** Characters kept of a failed job's detail, and of pointer and message of each of its errors; their number. */
   problemTextLength: 4_096,
+  problemErrorLength: 256,
   problemErrors: 32,
   /** Progress events kept of one job: beyond, one of each span of its time is left. */
   jobProgressEvents: 2_000,

@@ -29,6 +29,9 @@ import { troubleDatabase } from "../stack/troubled-database.ts";
 
 const stateOf = async (id: string) => (await callEdge("GET", `/v1/runners/${id}`)).json.state;
 
+const countEvents = (id: string) =>
+  runInDurableObject(queueStub(), (_, { storage }) => new JobStore(storage.sql).eventsAfter(id, 0).length);
+
 describe("the socket", () => {
   it("is welcomed with the intervals that the edge dictates", async () => {
     const runner = await newRunner();
@@ -62,32 +65,45 @@ describe("the socket", () => {
   it("is closed where a runner tells the queue more than it may, and not for answers and echoes", async () => {
     const { scripted } = await newOnlineRunner();
     const problem = createProblem("overloaded", "full");
-    for (let id = 0; id < 2 * LIMITS.linkMessagesAtOnce; id++) {
-      scripted.send({ type: "inferFailed", requestId: createId("request"), problem });
-      scripted.send({ type: "echo", id });
+    // However long the messages take.
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      for (let id = 0; id < 2 * LIMITS.linkMessagesAtOnce; id++) {
+        scripted.send({ type: "inferFailed", requestId: createId("request"), problem });
+        scripted.send({ type: "echo", id });
+      }
+      while ((await scripted.next("echoReply")).id < 2 * LIMITS.linkMessagesAtOnce - 1);
+      for (let count = 0; count < 2 * LIMITS.linkMessagesAtOnce; count++)
+        scripted.send({ type: "heartbeat", running: [] });
+      const { code, reason } = await scripted.nextClose();
+      expect(code).toBe(CLOSE_CODES.protocolError);
+      expect(reason).toContain("messages a second");
+    } finally {
+      vi.useRealTimers();
     }
-    while ((await scripted.next("echoReply")).id < 2 * LIMITS.linkMessagesAtOnce - 1);
-    for (let count = 0; count < 2 * LIMITS.linkMessagesAtOnce; count++)
-      scripted.send({ type: "heartbeat", running: [] });
-    const { code, reason } = await scripted.nextClose();
-    expect(code).toBe(CLOSE_CODES.protocolError);
-    expect(reason).toContain("messages a second");
   });
 
-  it("hears nothing of a runner but its hello, and ends without one", async () => {
-    const { scripted: first, ...runner } = await newOnlineRunner();
-    const { id } = await submitJob();
-    const { lease } = await first.next("offer");
+  it("gives its runner no work before its welcome, beats or not, and ends without a hello", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
     const silent = await ScriptedRunner.connect(runner);
-    silent.send({ type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("internal", "x") } });
+    expect((await first.nextClose()).code).toBe(CLOSE_CODES.replaced);
+    const { id } = await submitJob();
+    await expect.poll(() => countEvents(id), BOUND).toBe(3);
+    for (let count = 0; count < 20; count++) silent.send({ type: "heartbeat", running: [] });
     silent.send({ type: "echo", id: 1 });
-    await evictDurableObject(linkStub(runner.runnerId));
-    expect((await readJob(id)).state).toBe("leased");
+    await silent.next("echoReply");
+    // The one offer before was taken back.
+    expect(await countEvents(id)).toBe(3);
+    expect((await readJob(id)).attempt).toBe(0);
     vi.useFakeTimers({ toFake: ["Date"] });
-    vi.setSystemTime(Date.now() + LIMITS.helloMs + 1_000);
-    await runDurableObjectAlarm(linkStub(runner.runnerId));
-    vi.useRealTimers();
-    expect(await silent.nextClose()).toMatchObject({ code: CLOSE_CODES.protocolError, reason: "no hello came" });
+    try {
+      vi.setSystemTime(Date.now() + LIMITS.helloMs + 1_000);
+      await runDurableObjectAlarm(linkStub(runner.runnerId));
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await silent.nextClose()).toMatchObject({ code: CLOSE_CODES.protocolError });
     expect(silent.received).toEqual([]);
   });
 

@@ -69,6 +69,23 @@ it("a runner that was restricted while its hello was read stays so", async () =>
   if (jobId !== undefined) await callEdge("POST", `/v1/jobs/${jobId}/cancel`, { key: guest.secret });
 });
 
+it("a runner that is not shared loses at its hello what it measured of other projects", async () => {
+  await lend("share");
+  const version = await upload("once-shared", guest.secret);
+  let offer = await scripted.next("offer");
+  while (offer.model?.modelVersionId !== version.id) offer = await scripted.next("offer");
+  scripted.succeed(offer, calibrationResult(version.id));
+  await scripted.next("jobSettled");
+  // As where the restriction was cut off behind its first step.
+  await env.DB.prepare("update runners set shared = 0 where id = ?").bind(runner.runnerId).run();
+  const countPlaced = async () =>
+    (await env.DB.prepare("select id from placements where model_version_id = ?").bind(version.id).all()).results
+      .length;
+  expect(await countPlaced()).toBeGreaterThan(0);
+  await connect();
+  await expect.poll(countPlaced, BOUND).toBe(0);
+});
+
 const lend = async (how: "share" | "unshare", key = host.secret) =>
   callEdge("POST", `/v1/runners/${runner.runnerId}/${how}`, { key });
 const upload = async (name: string, key: string) =>

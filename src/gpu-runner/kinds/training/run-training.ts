@@ -25,7 +25,7 @@ const SHARE = 0.005;
 
 /**
  * Passes on progress at growing intervals, for work that may last a day: some 200 for each e-fold of time.
- * Every progress is kept, and those of a training together are its curve. The end of the work is always passed on.
+ * The edge keeps it, spread over the whole time, and that of a training together is its curve. The end of the work is always passed on.
  */
 export function thinProgress(
   onProgress: (progress: JobProgress) => void,
