@@ -204,7 +204,7 @@ describe("a job", () => {
     });
     // Thinned by chance, every 64th time on average.
     expect(kept.length).toBeLessThanOrEqual(LIMITS.jobProgressEvents + 1_000);
-    expect(kept.length).toBeGreaterThanOrEqual(LIMITS.jobProgressEvents / 2);
+    expect(kept.length).toBeGreaterThan(LIMITS.jobProgressEvents / 4);
     expect(kept.at(-1)).toBe(5 * LIMITS.jobProgressEvents - 1);
     expect(kept.filter((done) => done < LIMITS.jobProgressEvents).length).toBeGreaterThan(50);
   });
