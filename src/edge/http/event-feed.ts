@@ -1,5 +1,5 @@
-import { LIMITS } from "../../protocol/wire/limits.ts";
-
+/** Bytes that a listener leaves unread at which its stream ends: of all streams together less than 128 MB. */
+export const UNREAD_BYTES = 65_536;
 const KEEP_ALIVE_MS = 15_000;
 const encoder = new TextEncoder();
 const ALIVE = encoder.encode(": alive\n\n");
@@ -55,7 +55,7 @@ export class EventFeed {
 
   /**
    * A stream of the events from before and of later ones. What is from before is read as the listener reads it; one that
-   * leaves `LIMITS.streamUnreadBytes` unread when more comes is cut off. Null where the owner, or all of them, have as
+   * leaves `UNREAD_BYTES` unread when more comes is cut off. Null where the owner, or all of them, have as
    * many streams as they may.
    */
   open(
@@ -87,7 +87,7 @@ export class EventFeed {
         },
         cancel: () => this.#drop(listener),
       },
-      { highWaterMark: LIMITS.streamUnreadBytes, size: (chunk) => chunk.byteLength },
+      { highWaterMark: UNREAD_BYTES, size: (chunk) => chunk.byteLength },
     );
     return new Response(stream, {
       headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },

@@ -1,5 +1,4 @@
 import { CLOSE_CODES } from "../../protocol/link.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
 import { createProblem } from "../../protocol/wire/problem.ts";
 import { armBy } from "../clock.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
@@ -15,6 +14,8 @@ import {
 } from "./runner-socket.ts";
 import { logFailure } from "../log-failure.ts";
 
+/** Time from a socket's accept to its welcome. */
+export const HELLO_MS = 60_000;
 const SEEN_EVERY_MS = 30_000;
 /** Close codes that are no fault of the runner: it left, or the edge ended it, or the fault was counted elsewhere. */
 const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced, CLOSE_CODES.removed]);
@@ -128,7 +129,7 @@ async function armLink(link: LinkParts, nowMs: number): Promise<void> {
 
 async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): Promise<void> {
   const { runnerId, direct, isWelcomed, acceptedAtMs } = attachmentOf(socket);
-  if (isWelcomed !== true && nowMs - acceptedAtMs > LIMITS.helloMs) {
+  if (isWelcomed !== true && nowMs - acceptedAtMs > HELLO_MS) {
     closeSocket(link, socket, CLOSE_CODES.protocolError, "no hello came in time");
     return noteDisconnect(link, socket, false);
   }

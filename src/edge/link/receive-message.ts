@@ -40,9 +40,15 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   }
 }
 
-const STORED = { perSecond: LIMITS.linkMessagesPerSecond, burst: LIMITS.linkMessagesAtOnce };
-const PROGRESS = { perSecond: LIMITS.linkProgressPerSecond, burst: LIMITS.linkProgressAtOnce };
-const ANNOUNCED = { perSecond: LIMITS.linkAnnouncementsPerSecond, burst: LIMITS.linkAnnouncementsAtOnce };
+/** Characters of a device's roofs, which join the runner's capabilities in the database. */
+const ROOFLINE_LENGTH = 65_536;
+/**
+ * Messages of a runner to the queue and the database: beyond, its socket is closed. Of a job's progress so many are kept,
+ * and the rest dropped. Capabilities come after a change alone.
+ */
+export const STORED = { perSecond: 200, burst: 1_000 };
+export const PROGRESS = { perSecond: 50, burst: 200 };
+export const ANNOUNCED = { perSecond: 1, burst: 20 };
 /** Messages that this object answers or passes on by itself. */
 const LOCAL: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "echo", "live", "memoryReport"]);
 
@@ -70,8 +76,8 @@ function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerMessage,
     if (isSpent(ANNOUNCED, "announced"))
       return { reason: `capabilities more often than ${ANNOUNCED.perSecond} a second` };
   }
-  if (type === "deviceRoofline" && length > LIMITS.rooflineLength) {
-    return { reason: `roofs of more than ${LIMITS.rooflineLength} characters` };
+  if (type === "deviceRoofline" && length > ROOFLINE_LENGTH) {
+    return { reason: `roofs of more than ${ROOFLINE_LENGTH} characters` };
   }
   return isSpent(STORED) ? { reason: `more than ${STORED.perSecond} messages a second` } : null;
 }

@@ -35,6 +35,8 @@ import type { JobRecord } from "./lease-machine.ts";
 /** Waiting jobs read in one query. */
 const DISPATCH_ROWS = 200;
 
+/** Progress events kept of one job: beyond, one of each span of its time is left. */
+export const PROGRESS_EVENTS = 2_000;
 /** Progress events, on average, after which those of a job are thinned. */
 const THINNED_EVERY = 64;
 
@@ -325,10 +327,10 @@ export class JobStore {
   #thinProgress(jobId: string): void {
     const ofJob = "from events where job_id = ? and type = 'progress'";
     const found = this.#first(`select count(*) as n, min(at_ms) as first, max(at_ms) as last ${ofJob}`, jobId);
-    if (Number(found?.n ?? 0) < LIMITS.jobProgressEvents) return;
+    if (Number(found?.n ?? 0) < PROGRESS_EVENTS) return;
     const [firstMs, lastMs] = [Number(found?.first), Number(found?.last)];
     const latest = `select max(seq) ${ofJob} group by cast((at_ms - ?) * ? / ? as integer)`;
-    const spans = LIMITS.jobProgressEvents / 2;
+    const spans = PROGRESS_EVENTS / 2;
     this.#sql.exec(
       `delete from events where seq in (select seq ${ofJob}) and seq not in (${latest})`,
       jobId,

@@ -21,6 +21,10 @@ const UNSOUND = createProblem(
 
 const TOO_LARGE = createProblem("payload-too-large", `A result may have ${LIMITS.jobResultBytes} bytes as JSON.`);
 const encoder = new TextEncoder();
+/** Characters kept of a failed job's detail, and of pointer and message of each of its errors; their number. */
+const DETAIL_LENGTH = 4_096;
+const ERROR_LENGTH = 256;
+const KEPT_ERRORS = 32;
 
 /** Stores results in the history, and failures with their kernels. */
 export class KeptResults implements Results {
@@ -91,9 +95,9 @@ async function configure(env: Env, runnerId: string, modelVersionId: string): Pr
 
 /** A runner's problem, within what a row, an event and each list of jobs should hold. */
 function clip({ code, detail, errors, retryAfterMs }: Problem): Problem {
-  const cut = (text: string) => text.slice(0, LIMITS.problemErrorLength);
-  const kept = errors?.slice(0, LIMITS.problemErrors);
-  return createProblem(code, detail.slice(0, LIMITS.problemTextLength), {
+  const cut = (text: string) => text.slice(0, ERROR_LENGTH);
+  const kept = errors?.slice(0, KEPT_ERRORS);
+  return createProblem(code, detail.slice(0, DETAIL_LENGTH), {
     ...(kept && { errors: kept.map(({ pointer, message }) => ({ pointer: cut(pointer), message: cut(message) })) }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });

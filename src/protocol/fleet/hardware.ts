@@ -24,10 +24,7 @@ export const Fingerprint = z
     ort: name.nullable(),
     cpu: name,
   })
-  .refine(
-    (fingerprint) => JSON.stringify(fingerprint).length <= LIMITS.fingerprintLength,
-    `must have at most ${LIMITS.fingerprintLength} characters as JSON`,
-  )
+  .refine((fingerprint) => JSON.stringify(fingerprint).length <= LIMITS.fingerprintLength, "is too long")
   .meta({ id: "Fingerprint" });
 export type Fingerprint = z.infer<typeof Fingerprint>;
 

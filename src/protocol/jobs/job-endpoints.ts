@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
-import { LIMITS } from "../wire/limits.ts";
 import { CompressionRequest } from "./compression.ts";
 import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
 import { IdempotencyKey } from "../wire/page.ts";
@@ -61,7 +60,7 @@ export const jobEndpoints = {
     path: "/v1/jobs/{id}/events",
     tag: "jobs",
     summary: "A job's events as server-sent events; ends when the job has ended",
-    description: `\`Last-Event-ID\` resumes behind an event that was seen. Of a job's progress about ${LIMITS.jobProgressEvents} events are kept. A listener that does not read is cut off.`,
+    description: "`Last-Event-ID` resumes behind an event that was seen.",
     access: "read",
     params: byJobId,
     reply: { status: 200, mediaType: EVENT_STREAM },

@@ -1,5 +1,4 @@
 import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
-import { LIMITS } from "../wire/limits.ts";
 import { ServiceHealth } from "./service-state.ts";
 
 export const serviceEndpoints = {
@@ -16,7 +15,6 @@ export const serviceEndpoints = {
     path: "/v1/events",
     tag: "service",
     summary: "Changes of runners, jobs, history and alerts as they happen, as server-sent events",
-    description: `A project may have ${LIMITS.projectStreams} event streams at once. A listener that does not read is cut off.`,
     access: "read",
     reply: { status: 200, mediaType: EVENT_STREAM },
     problems: ["overloaded"],

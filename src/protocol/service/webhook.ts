@@ -23,24 +23,6 @@ function isWebhookUrl(text: string): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback);
 }
 
-/** Names that are of no public domain (RFC 6761, 6762, 8375, and what routers use), and those without a dot. */
-const LOCAL_NAMES = /^[^.]+\.?$|\.(localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa)\.?$/;
-/** IPv4 that is not public (RFC 6890): private, loopback, link-local, shared, for benchmarks, multicast, reserved. */
-const LOCAL_IPV4 =
-  /^(0|10|127|22[4-9]|2[345]\d)\.|^169\.254\.|^192\.168\.|^192\.0\.0\.|^198\.1[89]\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./;
-/** IPv6 that is not public: below ::/16, which has IPv4 too; translated and tunnelled IPv4; site, link and multicast. */
-const LOCAL_IPV6 = /^\[(::|64:ff9b:|2001:(0?:)|2002:|f[cd][0-9a-f]{2}:|fe[89a-f][0-9a-f]:|ff[0-9a-f]{2}:)/;
-
-/**
- * Whether a URL leads to the edge's own machine or network by its name or address. A public name that resolves to such
- * an address is not found out.
- */
-export function isOwnNetwork(url: string): boolean {
-  const { hostname } = new URL(url);
-  if (hostname.startsWith("[")) return LOCAL_IPV6.test(hostname);
-  return /^\d+(\.\d+){3}$/.test(hostname) ? LOCAL_IPV4.test(hostname) : LOCAL_NAMES.test(hostname);
-}
-
 export const WebhookInput = z
   .strictObject({
     url: WebhookUrl,

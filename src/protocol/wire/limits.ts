@@ -199,33 +199,14 @@ export const LIMITS = {
   healthReportBytes: 1 * MiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
-  /** Event streams of one project, of its jobs and of its changes each, and of all, at one queue; unread bytes at which one ends. Together less than 128 MB. */
+  /** Event streams of one project, of its jobs and of its changes each, and of all, at one queue. */
   projectStreams: 128,
   streams: 1_000,
-  streamUnreadBytes: 64 * KiB,
   /**
    * A job's result as JSON. It stands in a row with the job's spec, of at most `jsonBodyBytes`, and a row holds 2 MB
    * (https://developers.cloudflare.com/durable-objects/platform/limits/).
    */
   jobResultBytes: 1_700_000,
-  /** Characters kept of a failed job's detail, and of pointer and message of each of its errors; their number. */
-  problemTextLength: 4_096,
-  problemErrorLength: 256,
-  problemErrors: 32,
-  /** Progress events kept of one job: beyond, one of each span of its time is left. */
-  jobProgressEvents: 2_000,
-  /**
-   * Messages of a runner to the queue and the database, a second and at once: beyond, its socket is closed. Of a job's
-   * progress so many are kept a second, and the rest dropped. Capabilities come after a change alone.
-   */
-  linkMessagesPerSecond: 200,
-  linkMessagesAtOnce: 1_000,
-  linkProgressPerSecond: 50,
-  linkProgressAtOnce: 200,
-  /** Time from a socket's accept to its welcome. */
-  helloMs: 60_000,
-  linkAnnouncementsPerSecond: 1,
-  linkAnnouncementsAtOnce: 20,
   /** Live watchers of one runner; the shortest report interval, and the longest lease of a watch. */
   liveWatchers: 16,
   minLiveMs: 100,
@@ -341,7 +322,6 @@ export const LIMITS = {
   announcedParts: 64,
   announcedTextLength: 2_048,
   announcedLength: 512 * KiB,
-  rooflineLength: 64 * KiB,
   /** Devices of one runner. */
   devices: 16,
   deviceKeyLength: 32,

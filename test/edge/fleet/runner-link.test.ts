@@ -3,6 +3,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { measureOutcomes, type RequestOutcome } from "../../../src/edge/history/request-measurements.ts";
 import { configOf } from "../../../src/edge/config.ts";
+import { HELLO_MS } from "../../../src/edge/link/keep-connection.ts";
+import { ANNOUNCED, PROGRESS, STORED } from "../../../src/edge/link/receive-message.ts";
 import { Outbox } from "../../../src/edge/link/outbox.ts";
 import { appendMeasurements } from "../../../src/edge/store/history/point-store.ts";
 import { JobStore } from "../../../src/edge/queue/job-store.ts";
@@ -68,13 +70,12 @@ describe("the socket", () => {
     // However long the messages take.
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
-      for (let id = 0; id < 2 * LIMITS.linkMessagesAtOnce; id++) {
+      for (let id = 0; id < 2 * STORED.burst; id++) {
         scripted.send({ type: "inferFailed", requestId: createId("request"), problem });
         scripted.send({ type: "echo", id });
       }
-      while ((await scripted.next("echoReply")).id < 2 * LIMITS.linkMessagesAtOnce - 1);
-      for (let count = 0; count < 2 * LIMITS.linkMessagesAtOnce; count++)
-        scripted.send({ type: "heartbeat", running: [] });
+      while ((await scripted.next("echoReply")).id < 2 * STORED.burst - 1);
+      for (let count = 0; count < 2 * STORED.burst; count++) scripted.send({ type: "heartbeat", running: [] });
       const { code, reason } = await scripted.nextClose();
       expect(code).toBe(CLOSE_CODES.protocolError);
       expect(reason).toContain("messages a second");
@@ -98,7 +99,7 @@ describe("the socket", () => {
     expect((await readJob(id)).attempt).toBe(0);
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
-      vi.setSystemTime(Date.now() + LIMITS.helloMs + 1_000);
+      vi.setSystemTime(Date.now() + HELLO_MS + 1_000);
       await runDurableObjectAlarm(linkStub(runner.runnerId));
     } finally {
       vi.useRealTimers();
@@ -111,7 +112,7 @@ describe("the socket", () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     const { lease } = await scripted.next("offer");
-    const total = 20 * LIMITS.linkProgressAtOnce;
+    const total = 20 * PROGRESS.burst;
     for (let done = 0; done < total; done++)
       scripted.send({ type: "jobProgress", lease, progress: { phase: "run", done, total } });
     scripted.send({ type: "echo", id: 1 });
@@ -142,8 +143,7 @@ describe("the socket", () => {
 
   it("is closed where its capabilities come again and again", async () => {
     const { scripted } = await newOnlineRunner();
-    for (let count = 0; count < 2 * LIMITS.linkAnnouncementsAtOnce; count++)
-      scripted.send({ type: "capabilities", capabilities });
+    for (let count = 0; count < 2 * ANNOUNCED.burst; count++) scripted.send({ type: "capabilities", capabilities });
     expect((await scripted.nextClose()).reason).toContain("capabilities more often");
   });
 

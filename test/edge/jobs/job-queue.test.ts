@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { JobStore } from "../../../src/edge/queue/job-store.ts";
+import { JobStore, PROGRESS_EVENTS } from "../../../src/edge/queue/job-store.ts";
 import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
 import type { Capabilities } from "../../../src/protocol/fleet/hardware.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
@@ -196,17 +196,17 @@ describe("a job", () => {
     const { id } = await submitJob({ runnerId: (await newRunner()).runnerId });
     const kept = await runInDurableObject(queueStub(), (_, { storage }) => {
       const store = new JobStore(storage.sql);
-      for (let done = 0; done < 5 * LIMITS.jobProgressEvents; done++) {
+      for (let done = 0; done < 5 * PROGRESS_EVENTS; done++) {
         const progress = { phase: "run", done, total: 0 };
         store.addEvent({ type: "progress", attempt: 1, progress, detail: null }, id, done);
       }
       return store.eventsAfter(id, 0).flatMap(({ progress }) => progress?.done ?? []);
     });
     // Thinned by chance, every 64th time on average.
-    expect(kept.length).toBeLessThanOrEqual(LIMITS.jobProgressEvents + 1_000);
-    expect(kept.length).toBeGreaterThan(LIMITS.jobProgressEvents / 4);
-    expect(kept.at(-1)).toBe(5 * LIMITS.jobProgressEvents - 1);
-    expect(kept.filter((done) => done < LIMITS.jobProgressEvents).length).toBeGreaterThan(50);
+    expect(kept.length).toBeLessThanOrEqual(PROGRESS_EVENTS + 1_000);
+    expect(kept.length).toBeGreaterThan(PROGRESS_EVENTS / 4);
+    expect(kept.at(-1)).toBe(5 * PROGRESS_EVENTS - 1);
+    expect(kept.filter((done) => done < PROGRESS_EVENTS).length).toBeGreaterThan(50);
   });
 
   it("fails with a problem that lists can hold, however long its runner's is", async () => {

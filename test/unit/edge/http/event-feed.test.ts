@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EventFeed } from "../../../../src/edge/http/event-feed.ts";
-import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import { EventFeed, UNREAD_BYTES } from "../../../../src/edge/http/event-feed.ts";
 
 const event = (data: string) => ({ event: "told", data });
 const open = (feed: EventFeed, owner: string, topic = owner) => feed.open({ topic, owner });
@@ -42,7 +41,7 @@ describe("streams of events", () => {
 
   it("read what was before as their listener reads it, and then what comes, each once and in order", async () => {
     const feed = new EventFeed({ perOwner: 4, all: 4 });
-    const large = "x".repeat(LIMITS.streamUnreadBytes / 4);
+    const large = "x".repeat(UNREAD_BYTES / 4);
     const told: string[] = [];
     let next = 0;
     const readBefore = () => (next >= told.length ? [] : [event(told[next++]!)]);
@@ -69,7 +68,7 @@ describe("streams of events", () => {
     const idle = open(feed, "a")!;
     const eager = open(feed, "a")!;
     const read = readUntil(eager, "the end");
-    const large = "x".repeat(LIMITS.streamUnreadBytes / 4);
+    const large = "x".repeat(UNREAD_BYTES / 4);
     for (let count = 0; count < 8; count++) {
       feed.publish((topic) => topic === "a", event(large));
       await new Promise((resolve) => setTimeout(resolve));
