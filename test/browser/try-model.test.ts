@@ -39,13 +39,19 @@ const panelOf = (page: Page) => page.getByRole("region", { name: "Try it" });
 const budgetOf = (page: Page) => page.getByRole("spinbutton", { name: "Budget (ms)" });
 const sendButton = (page: Page) => page.getByRole("button", { name: "Ask the model" });
 
-/** Asks with time enough, and waits for the answer. */
+/** Asks with time enough, and waits for the answer; again where it is refused, since models may still be measured. */
 async function ask(page: Page): Promise<void> {
   await budgetOf(page).fill(String(BUDGET_MS));
-  await sendButton(page).click();
-  await panelOf(page)
-    .getByRole("img", { name: /^Measured: edge .* ms, link .* ms/ })
-    .waitFor({ timeout: BUDGET_MS });
+  const answer = panelOf(page).getByRole("img", { name: /^Measured: edge .* ms, link .* ms/ });
+  for (const endMs = performance.now() + BUDGET_MS; ;) {
+    await sendButton(page).click({ timeout: BUDGET_MS });
+    const isThere = await answer.waitFor({ timeout: 10_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return;
+    if (performance.now() > endMs) throw new Error("no answer came");
+  }
 }
 
 const example = JSON.parse(
