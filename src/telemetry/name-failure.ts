@@ -1,14 +1,14 @@
-/** A failed statement's message ends by its parameters, hashes of secrets among them (Drizzle's `DrizzleQueryError`). */
+/** Parameters at the end of a failed statement's message (Drizzle's `DrizzleQueryError`): some are hashes of secrets. */
 const PARAMETERS = /\nparams: [^]*$/;
 
-/** A failure's message, without the parameters of a failed statement: of it, the query and the cause are told. */
+/** Message of a failure. That of a failed statement has the query and the cause, without the parameters. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;
   return message.replace(PARAMETERS, () => (cause instanceof Error ? `: ${nameFailure(cause)}` : ""));
 }
 
-/** The same, behind the kind of the failure. */
+/** Name of the error and its message, as above. */
 export function nameFailure(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${messageOf(error)}` : String(error);
 }

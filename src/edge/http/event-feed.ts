@@ -55,8 +55,8 @@ export class EventFeed {
 
   /**
    * A stream of the events from before and of later ones. What is from before is read as the listener reads it; one that
-   * leaves `UNREAD_BYTES` unread when more comes is cut off. Null where the owner, or all of them, have as
-   * many streams as they may.
+   * leaves `UNREAD_BYTES` unread when more comes is cut off. Null where the owner, or all of them, have as many streams
+   * as they may.
    */
   open(
     { topic, owner, readBefore, isOver = () => false }: Opening,
@@ -138,7 +138,7 @@ export class EventFeed {
   }
 }
 
-/** Whether work on a stream went well: one whose client has gone may be closed before that is told. */
+/** Runs work on a stream; false where it failed, since the client has closed the connection. */
 function attempt(work: () => void): boolean {
   try {
     work();

@@ -4,7 +4,7 @@ import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { type LivePlacement, readLivePlacements, readServingChange } from "../store/fleet/live-placement-store.ts";
-import { readProfiles } from "../store/fleet/profile-store.ts";
+import { readAllProfiles } from "../store/fleet/profile-store.ts";
 import { type NamedVersion, readServedVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
 
@@ -173,7 +173,7 @@ async function readAnew(env: ProjectEnv): Promise<Snapshot> {
   const changed = await readServingChange(db);
   const known = current.get(env.project);
   if (changed !== null && known?.changed === changed && !hasEndedByTime(known)) return { ...known, ...begun };
-  const profiles = await readProfiles(db);
+  const profiles = await readAllProfiles(db);
   const [versions, placements] = await Promise.all([readServedVersions(db), readLivePlacements(db, profiles)]);
   const byName = Map.groupBy(versions, (version) => version.model);
   return {

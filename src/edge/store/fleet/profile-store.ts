@@ -39,12 +39,6 @@ export async function readAllProfiles(db: ProjectDatabase): Promise<Profile[]> {
   return [...builtIn, ...rows.map(toProfile)];
 }
 
-/** All profiles of the project, the built-in ones first. */
-export async function readProfiles(db: ProjectDatabase): Promise<readonly Profile[]> {
-  const own = await db.select().from(profiles).where(eq(profiles.project, db.project));
-  return [...builtIn, ...own.map(toProfile)];
-}
-
 export async function listProfiles(
   db: ProjectDatabase,
   page: PageQuery,
