@@ -37,7 +37,7 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   };
   const turns = queue.turns.read();
   const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turns, skip }, nowMs);
-  for (const { job } of pairs) queue.turns.take(job.project);
+  for (const { job, runner } of pairs) queue.turns.begin(job.project, runner.id);
   await Promise.all(pairs.map(({ job, runner }) => offerJob(queue, job, runner)));
 }
 

@@ -34,7 +34,14 @@ export class JobTraces {
   }
 }
 
-/** Last turn of each project as a counter, in the queue object's SQLite. */
+/** Runner time that a lease is charged when it is granted; the rest, or what it did not need, follows at its end. */
+const GRANTED_MS = 10_000;
+
+/**
+ * Turns of projects at shared runners, in the queue object's SQLite: the project whose jobs have used the least time of
+ * runners is next. One that had no jobs goes on at the least of those that have.
+ * Source: Goyal, Vin and Cheng, SIGCOMM 1996 (start-time fair queueing).
+ */
 export class ProjectTurns {
   readonly #sql: ObjectSql;
 
@@ -42,18 +49,43 @@ export class ProjectTurns {
     this.#sql = sql;
   }
 
-  /** Last turn of each project that ever had one. */
+  /** Virtual time of each project that ever had a job on a shared runner. */
   read(): Map<string, number> {
     const rows = this.#sql.exec<{ project: string; turn: number }>("select project, turn from project_turns").toArray();
     return new Map(rows.map(({ project, turn }) => [project, turn]));
   }
 
-  /** Gives a project the latest turn. */
-  take(project: string): void {
+  /** Before a project's first job after a rest: what it did not use meanwhile is not owed to it. */
+  enter(project: string): void {
+    const unfinished = "select project from jobs where state in ('queued', 'leased')";
     this.#sql.exec(
-      `insert into project_turns (project, turn) select ?, coalesce(max(turn), 0) + 1 from project_turns where true
-       on conflict (project) do update set turn = excluded.turn`,
+      `insert into project_turns (project, turn)
+       select ?1, coalesce(min(coalesce(turn, 0)), 0) from (select distinct project from (${unfinished}))
+       left join project_turns using (project) where not exists (${unfinished} and project = ?1)
+       having count(*) > 0
+       on conflict (project) do update set turn = max(turn, excluded.turn)`,
       project,
+    );
+  }
+
+  begin(project: string, runnerId: string): void {
+    this.#charge(project, runnerId, GRANTED_MS);
+  }
+
+  /** Corrects the time of a lease that lasted `ranMs`. */
+  end(project: string, runnerId: string, ranMs: number): void {
+    this.#charge(project, runnerId, Math.round(ranMs) - GRANTED_MS);
+  }
+
+  /** A project's own runners are nobody else's: their time does not count. */
+  #charge(project: string, runnerId: string, durationMs: number): void {
+    this.#sql.exec(
+      `insert into project_turns (project, turn)
+       select ?1, max(0, ?3) where exists (select 1 from runners where id = ?2 and shared = 1)
+       on conflict (project) do update set turn = max(0, turn + ?3)`,
+      project,
+      runnerId,
+      durationMs,
     );
   }
 }
@@ -157,12 +189,13 @@ export async function traceOffer(
 /** All tables of the queue, migrated to the current layout. */
 export function openTables(sql: ObjectSql, now: () => number) {
   const store = new JobStore(sql);
+  const turns = new ProjectTurns(sql);
   return {
     store,
     runners: new RunnerTable(sql),
     standings: new StandingTable(sql),
-    log: new JobLog(store, now),
+    log: new JobLog(store, turns, now),
     traces: new JobTraces(sql),
-    turns: new ProjectTurns(sql),
+    turns,
   };
 }

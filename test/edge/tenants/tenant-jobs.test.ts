@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { LINK_MIGRATIONS, Outbox } from "../../../src/edge/link/outbox.ts";
 import { JobStore } from "../../../src/edge/queue/job-store.ts";
-import { QUEUE_MIGRATIONS } from "../../../src/edge/queue/queue-tables.ts";
+import { grantLease, succeed } from "../../../src/edge/queue/lease-machine.ts";
+import { openTables, QUEUE_MIGRATIONS } from "../../../src/edge/queue/queue-tables.ts";
 import { RunnerTable } from "../../../src/edge/queue/runner-table.ts";
 import { migrateObject } from "../../../src/edge/store/migrate-object.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
@@ -216,6 +217,41 @@ describe("a queue", () => {
       { project: "busy", count: 20 },
       { project: "quiet", count: 3 },
     ]);
+  });
+
+  it("gives shared runners to the project whose jobs have used the least of their time", async () => {
+    const queue = env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("turns"));
+    await runInDurableObject(queue, (_, { storage }) => {
+      const { sql } = storage;
+      let nowMs = 1_000;
+      const { turns, store, log } = openTables(sql, () => nowMs);
+      sql.exec("insert into runners (id, capabilities, online, draining, shared) values ('rnr_a', '{}', 1, 0, 1)");
+      sql.exec("insert into runners (id, capabilities, online, draining, shared) values ('rnr_own', '{}', 1, 0, 0)");
+      for (const project of ["long", "short", "away"]) fill(storage, project, 3);
+      const run = (project: string, runnerId: string, ranMs: number) => {
+        const [{ id = "" } = {}] = sql
+          .exec<{ id: string }>("select id from jobs where project = ? and state = 'queued'", project)
+          .toArray();
+        const queued = store.findRecord(id)!;
+        turns.begin(project, runnerId);
+        const leased = grantLease(queued, runnerId, nowMs, 60_000);
+        log.apply(queued, leased, null);
+        nowMs += ranMs;
+        log.apply(leased, succeed(leased, nowMs), null);
+      };
+      sql.exec("update jobs set state = 'cancelled' where project = 'away'");
+      run("long", "rnr_a", 60_000);
+      for (let job = 0; job < 2; job++) run("short", "rnr_a", 20_000);
+      expect(turns.read()).toEqual(new Map(Object.entries({ long: 60_000, short: 40_000 })));
+      run("long", "rnr_own", 500_000);
+      expect(turns.read().get("long")).toBe(60_000);
+      // It had no jobs: what it did not use is not owed to it.
+      turns.enter("away");
+      turns.enter("short");
+      sql.exec("update jobs set state = 'queued' where project = 'away'");
+      run("away", "rnr_a", 5_000);
+      expect(turns.read()).toEqual(new Map(Object.entries({ long: 60_000, short: 40_000, away: 45_000 })));
+    });
   });
 
   it("from before there were projects has the operator's jobs and runners", async () => {
