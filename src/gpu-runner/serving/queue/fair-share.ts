@@ -5,20 +5,23 @@ import { type Arranged, byUrgency, byUrgencyAlone, isProbe, LAST_TURN } from "./
 
 /** Device time of a tenant's requests in one turn. Within a turn the deadlines of all tenants decide. */
 const TURN_MS = 10;
+/** Device time that a tenant which uses less than its share is ahead of the others, for its bursts. */
+const CREDIT_MS = 50;
 /** Turns of a tenant that alone fills the queue's places or bytes, however little time its requests take. */
 const FULL_TURNS = 4;
 
 /**
  * Divides a device's time evenly between tenants, the projects whose models it serves. Each has a virtual time, which
- * grows by the device time that it uses; one that was away continues at the least of those that are there. A tenant's
- * waiting requests, the most urgent first, fill turns of its virtual time, and earlier turns are served first. So a
- * tenant that asks for more than its share waits behind its own requests, and takes what others leave.
- * Source: Goyal, Vin and Cheng, SIGCOMM 1996 (start-time fair queueing).
+ * grows by the device time that it uses; one that was away continues a credit before the least of those that were
+ * there. A tenant's waiting requests, the most urgent first, fill turns of its virtual time, and earlier turns are
+ * served first. So a tenant that asks for more than its share waits behind its own requests, and takes what others leave.
+ * Sources: Goyal, Vin and Cheng, SIGCOMM 1996 (start-time fair queueing); Duda and Cheriton, SOSP 1999 (the credit).
  */
 export class FairShare {
-  /** Virtual times that are ahead of the least one, by tenant. */
+  /** Virtual times that are later than the earliest possible one, by tenant. */
   readonly #usedMs = new Map<number | undefined, number>();
-  #leastMs = 0;
+  /** Latest of the least virtual times of all that were there. */
+  #clockMs = 0;
 
   /** Adds device time to a tenant's while these requests wait; a negative one corrects what was added before. */
   charge(tenant: number | undefined, durationMs: number, waiting: readonly Waiting[]): void {
@@ -27,8 +30,8 @@ export class FairShare {
     for (const work of waiting) {
       if (!isProbe(work)) leastMs = Math.min(leastMs, this.#virtualMs(work.line.tenant));
     }
-    this.#leastMs = Math.max(this.#leastMs, leastMs);
-    for (const [each, usedMs] of this.#usedMs) if (usedMs <= this.#leastMs) this.#usedMs.delete(each);
+    this.#clockMs = Math.max(this.#clockMs, leastMs);
+    for (const [each, usedMs] of this.#usedMs) if (usedMs <= this.#clockMs - CREDIT_MS) this.#usedMs.delete(each);
   }
 
   /** Arranges requests that are ordered by urgency; those of one tenant alone stay as they are. */
@@ -52,12 +55,12 @@ export class FairShare {
   }
 
   #virtualMs(tenant: number | undefined): number {
-    return Math.max(this.#leastMs, this.#usedMs.get(tenant) ?? 0);
+    return Math.max(this.#clockMs - CREDIT_MS, this.#usedMs.get(tenant) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** How far a tenant's virtual time is ahead of the least one. */
+  /** A tenant's virtual time from the earliest possible one on. */
   #aheadMs(tenant: number | undefined): number {
-    return this.#virtualMs(tenant) - this.#leastMs;
+    return this.#virtualMs(tenant) - this.#clockMs + CREDIT_MS;
   }
 }
 

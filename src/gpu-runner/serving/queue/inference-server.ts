@@ -30,7 +30,7 @@ export interface InferenceBackend {
  * with its threads on this device, from all callers; one of a higher priority replaces another.
  */
 export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs">, Caps {
-  /** Project of the model, by a name of the edge's; all that have none share the device as one. */
+  /** Number of the model's project; requests without one count as one project's. */
   readonly tenant?: number | undefined;
   /** Threads of the loaded model; one by default. */
   readonly threads?: number;

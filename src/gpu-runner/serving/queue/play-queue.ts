@@ -10,7 +10,7 @@ export interface Line {
   readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "measuredRows" | "notedAtMs">;
   /** Model of the requests, whatever their tensors. */
   readonly modelKey?: string;
-  /** Project that the model belongs to, by a name that says nothing else; absent where the edge names none. */
+  /** Number of the model's project; absent from an older edge. */
   readonly tenant?: number | undefined;
   /** Most rows of several requests together; no cap where absent or null. A single request may have more. */
   readonly maxRows?: number | null;
