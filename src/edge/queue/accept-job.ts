@@ -33,7 +33,7 @@ export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutc
   const nowMs = outside.now();
   const id = createId("job", nowMs);
   outside.transaction(() => {
-    turns.enter(asked.project);
+    turns.enter(asked.project, nowMs);
     store.insert({ ...asked, id, createdAtMs: nowMs, maxAttempts });
     log.record(id, "queued", null);
     if (traceparent !== null) traces.keep(id, traceparent);

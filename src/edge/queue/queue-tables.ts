@@ -34,12 +34,12 @@ export class JobTraces {
   }
 }
 
-/** Runner time that a lease is charged when it is granted; the rest, or what it did not need, follows at its end. */
-const GRANTED_MS = 10_000;
+/** Least time that a lease counts as, and by which a project that had no jobs goes before the others. */
+const LEAST_LEASE_MS = 1_000;
 
 /**
  * Turns of projects at shared runners, in the queue object's SQLite: the project whose jobs have used the least time of
- * runners is next. One that had no jobs goes on at the least of those that have.
+ * runners is next.
  * Source: Goyal, Vin and Cheng, SIGCOMM 1996 (start-time fair queueing).
  */
 export class ProjectTurns {
@@ -49,42 +49,47 @@ export class ProjectTurns {
     this.#sql = sql;
   }
 
-  /** Virtual time of each project that ever had a job on a shared runner. */
-  read(): Map<string, number> {
-    const rows = this.#sql.exec<{ project: string; turn: number }>("select project, turn from project_turns").toArray();
-    return new Map(rows.map(({ project, turn }) => [project, turn]));
+  /** Time that each project's jobs have used, with those that run. */
+  read(nowMs: number): Map<string, number> {
+    const rows = this.#sql.exec<{ project: string; used_ms: number }>(
+      `select project, sum(used_ms) as used_ms from (
+         select project, turn as used_ms from project_turns
+         union all
+         select jobs.project, max(?1, ?2 - (select max(at_ms) from events where job_id = jobs.id and type = 'leased'))
+         from jobs join runners on runners.id = runner_id and shared = 1 where state = 'leased'
+       ) where used_ms is not null group by project`,
+      LEAST_LEASE_MS,
+      nowMs,
+    );
+    return new Map(rows.toArray().map((row) => [row.project, row.used_ms]));
   }
 
   /** Before a project's first job after a rest: what it did not use meanwhile is not owed to it. */
-  enter(project: string): void {
-    const unfinished = "select project from jobs where state in ('queued', 'leased')";
-    this.#sql.exec(
-      `insert into project_turns (project, turn)
-       select ?1, coalesce(min(coalesce(turn, 0)), 0) from (select distinct project from (${unfinished}))
-       left join project_turns using (project) where not exists (${unfinished} and project = ?1)
-       having count(*) > 0
-       on conflict (project) do update set turn = max(turn, excluded.turn)`,
-      project,
-    );
+  enter(project: string, nowMs: number): void {
+    const active = this.#sql
+      .exec<{ project: string }>("select distinct project from jobs where state in ('queued', 'leased')")
+      .toArray();
+    if (active.some((each) => each.project === project)) return;
+    const used = this.read(nowMs);
+    const reachedMs =
+      active.length === 0
+        ? Math.max(0, ...used.values())
+        : Math.min(...active.map((each) => used.get(each.project) ?? 0));
+    const forgoneMs = reachedMs - LEAST_LEASE_MS - (used.get(project) ?? 0);
+    if (forgoneMs > 0) this.#add(project, forgoneMs);
   }
 
-  begin(project: string, runnerId: string): void {
-    this.#charge(project, runnerId, GRANTED_MS);
-  }
-
-  /** Corrects the time of a lease that lasted `ranMs`. */
+  /** Counts a lease that lasted `ranMs`. A project's own runners are nobody else's: their time does not count. */
   end(project: string, runnerId: string, ranMs: number): void {
-    this.#charge(project, runnerId, Math.round(ranMs) - GRANTED_MS);
+    const shared = this.#sql.exec("select 1 from runners where id = ? and shared = 1", runnerId).toArray();
+    if (shared.length > 0) this.#add(project, Math.max(LEAST_LEASE_MS, Math.round(ranMs)));
   }
 
-  /** A project's own runners are nobody else's: their time does not count. */
-  #charge(project: string, runnerId: string, durationMs: number): void {
+  #add(project: string, durationMs: number): void {
     this.#sql.exec(
-      `insert into project_turns (project, turn)
-       select ?1, max(0, ?3) where exists (select 1 from runners where id = ?2 and shared = 1)
-       on conflict (project) do update set turn = max(0, turn + ?3)`,
+      `insert into project_turns (project, turn) values (?1, ?2)
+       on conflict (project) do update set turn = turn + ?2`,
       project,
-      runnerId,
       durationMs,
     );
   }

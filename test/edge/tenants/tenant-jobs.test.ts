@@ -139,6 +139,8 @@ describe("a job", () => {
 
   it("waits for one slot behind many of another project", async () => {
     const { scripted } = await newRunnerOf(ADMIN, true);
+    // What earlier tests used would count.
+    await runInDurableObject(queueStub(), (_, { storage }) => storage.sql.exec("delete from project_turns"));
     for (let job = 0; job < 6; job++) await submit(ADMIN);
     const first = await scripted.next("offer");
     const theirs = [await submit(lab), await submit(lab)];
@@ -225,32 +227,38 @@ describe("a queue", () => {
       const { sql } = storage;
       let nowMs = 1_000;
       const { turns, store, log } = openTables(sql, () => nowMs);
-      sql.exec("insert into runners (id, capabilities, online, draining, shared) values ('rnr_a', '{}', 1, 0, 1)");
-      sql.exec("insert into runners (id, capabilities, online, draining, shared) values ('rnr_own', '{}', 1, 0, 0)");
-      for (const project of ["long", "short", "away"]) fill(storage, project, 3);
-      const run = (project: string, runnerId: string, ranMs: number) => {
-        const [{ id = "" } = {}] = sql
-          .exec<{ id: string }>("select id from jobs where project = ? and state = 'queued'", project)
-          .toArray();
-        const queued = store.findRecord(id)!;
-        turns.begin(project, runnerId);
+      const insert = "insert into runners (id, capabilities, online, draining, shared) values (?, '{}', 1, 0, ?)";
+      sql.exec(insert, "rnr_a", 1);
+      sql.exec(insert, "rnr_own", 0);
+      for (const project of ["long", "short"]) fill(storage, project, 3);
+      const used = () => Object.fromEntries(turns.read(nowMs));
+      const lease = (project: string, runnerId: string) => {
+        const next = "select id from jobs where project = ? and state = 'queued'";
+        const queued = store.findRecord(sql.exec<{ id: string }>(next, project).toArray()[0]!.id)!;
         const leased = grantLease(queued, runnerId, nowMs, 60_000);
         log.apply(queued, leased, null);
-        nowMs += ranMs;
-        log.apply(leased, succeed(leased, nowMs), null);
+        return (ranMs: number) => {
+          nowMs += ranMs;
+          log.apply(leased, succeed(leased, nowMs), null);
+        };
       };
-      sql.exec("update jobs set state = 'cancelled' where project = 'away'");
-      run("long", "rnr_a", 60_000);
-      for (let job = 0; job < 2; job++) run("short", "rnr_a", 20_000);
-      expect(turns.read()).toEqual(new Map(Object.entries({ long: 60_000, short: 40_000 })));
-      run("long", "rnr_own", 500_000);
-      expect(turns.read().get("long")).toBe(60_000);
-      // It had no jobs: what it did not use is not owed to it.
-      turns.enter("away");
-      turns.enter("short");
-      sql.exec("update jobs set state = 'queued' where project = 'away'");
-      run("away", "rnr_a", 5_000);
-      expect(turns.read()).toEqual(new Map(Object.entries({ long: 60_000, short: 40_000, away: 45_000 })));
+      const endLong = lease("long", "rnr_a");
+      nowMs += 30_000;
+      expect(used()).toEqual({ long: 30_000 });
+      endLong(30_000);
+      lease("short", "rnr_a")(20_000);
+      // Its own runner is nobody else's; the shortest lease counts as a second.
+      lease("long", "rnr_own")(500_000);
+      lease("short", "rnr_a")(1);
+      expect(used()).toEqual({ long: 60_000, short: 21_000 });
+      // One that had no jobs: what it did not use is not owed to it.
+      turns.enter("away", nowMs);
+      turns.enter("short", nowMs);
+      expect(used()).toEqual({ long: 60_000, short: 21_000, away: 20_000 });
+      // What others used while nobody else had jobs is not held against them.
+      sql.exec("delete from jobs");
+      turns.enter("late", nowMs);
+      expect(used()).toMatchObject({ long: 60_000, late: 59_000 });
     });
   });
 
