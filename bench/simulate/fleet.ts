@@ -79,6 +79,7 @@ export function livePlacementOf(
     ...measured,
     id: `${runnerId}/${modelVersionId}`,
     modelVersionId,
+    project: "simulated",
     runnerId,
     deviceKey: "cpu",
     software: false,

@@ -84,7 +84,7 @@ export class SimQueue implements LinkQueue {
     this.#parts = {
       ...tables,
       runners: new MeteredRunners(storage.sql, (runners) => void this.#hold(runners * RUNNER_READ_MS)),
-      log: new CountingLog(tables.store, now, this.#counts),
+      log: new CountingLog(tables, now, this.#counts),
       maxAttempts: MAX_ATTEMPTS,
       leaseMs: INTERVALS.leaseMs,
       heartbeatMs: INTERVALS.heartbeatMs,
@@ -207,8 +207,8 @@ class MeteredRunners extends RunnerTable {
 class CountingLog extends JobLog {
   readonly #counts: Counts;
 
-  constructor(store: QueueParts["store"], now: () => number, counts: Counts) {
-    super(store, now);
+  constructor({ store, turns }: Pick<QueueParts, "store" | "turns">, now: () => number, counts: Counts) {
+    super(store, turns, now);
     this.#counts = counts;
   }
 

@@ -52,6 +52,8 @@ export const PlacedModel = z.object({
     .min(1),
   inputs: z.array(TensorSpec),
   outputs: z.array(TensorSpec),
+  /** Number of its project: projects share a device evenly. Absent from an older edge. */
+  tenant: z.number().int().optional(),
   /** Its places on this runner; absent where the message is about something else, and from an older edge. */
   places: z
     .array(

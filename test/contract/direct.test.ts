@@ -448,12 +448,14 @@ describe("a request is refused", () => {
     const { server } = runner.parts.fleet.find("cpu");
     const serve = vi.spyOn(server, "serve");
     const ticket = await sign();
-    const served = Array.from({ length: LIMITS.directInFlight }, () => post({ ticket }));
-    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(LIMITS.directInFlight), 10_000);
+    // One project alone may have seven eighths.
+    const most = (LIMITS.directInFlight * 7) / 8;
+    const served = Array.from({ length: most }, () => post({ ticket }));
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(most), 10_000);
     expect((await refused({ ticket })).code).toBe("overloaded");
     ended.resolve();
     expect(new Set((await Promise.all(served)).map(({ status }) => status))).toEqual(new Set([200]));
-    const told = (await nextTold(LIMITS.directInFlight + 1)).map(codeTold);
+    const told = (await nextTold(most + 1)).map(codeTold);
     expect(told.filter((code) => code !== undefined)).toEqual(["overloaded"]);
   });
 

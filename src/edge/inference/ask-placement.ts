@@ -69,7 +69,7 @@ export async function askRunner({ env, waitUntil }: ProjectCall, question: Quest
   const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, leftMs, nowMs, isProbe);
   const link = runnerLink(env, candidate.placement.runnerId);
   // An object that was restarted or moved rejects its calls; the runner's outcome is then unknown.
-  const outcome = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {
+  const outcome = link.infer(requestId, frame, leftMs, env.project).catch((): LinkOutcome => {
     const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
     return { ok: false, heard: false, problem };
   });

@@ -48,16 +48,34 @@ export async function askRunner<Answer>(
   return answer;
 }
 
+/** A frame for the runner, and the project that it is of. */
+interface InferQuestion {
+  readonly requestId: string;
+  readonly frame: Uint8Array;
+  readonly project: string;
+}
+
 /** Sends a frame and waits for the answer; at the deadline it cancels the request at the runner. */
-export function askInference(
+export async function askInference(
   link: LinkParts,
-  requestId: string,
-  frame: Uint8Array,
+  { requestId, frame, project }: InferQuestion,
   budgetMs: number,
 ): Promise<LinkOutcome> {
-  return askRunner(link, link.inFlight.infer, requestId, frame, budgetMs, (socket) =>
-    sendMessage(socket, { type: "inferCancel", requestId }),
-  );
+  const { infer, places, bytes } = link.inFlight;
+  const hasPlace = places.take(project);
+  if (!hasPlace || !bytes.take(project, frame.byteLength)) {
+    if (hasPlace) places.giveBack(project);
+    const detail = `As ${hasPlace ? "many bytes" : "many requests"} of the project are in flight on this runner as may be.`;
+    return { ok: false, heard: false, problem: createProblem("overloaded", detail, { retryAfterMs: 100 }) };
+  }
+  try {
+    return await askRunner(link, infer, requestId, frame, budgetMs, (socket) =>
+      sendMessage(socket, { type: "inferCancel", requestId }),
+    );
+  } finally {
+    places.giveBack(project);
+    bytes.giveBack(project, frame.byteLength);
+  }
 }
 
 /** The caller is gone, or does not wait any longer: the runner need not work on the request. */

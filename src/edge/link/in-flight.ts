@@ -1,7 +1,15 @@
 import type { HealthReport } from "../../protocol/fleet/health.ts";
+import { FairPlaces } from "../../protocol/inference/fair-places.ts";
 import type { MemoryReport } from "../../protocol/fleet/memory.ts";
 import type { LinkOutcome } from "./link-rpc.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
+
+/**
+ * Bytes of requests at one runner that it has not answered. They may lie in the memory of the link's object, which has
+ * 128 MB (https://developers.cloudflare.com/durable-objects/platform/limits/), twice: as received and as sent.
+ */
+const IN_FLIGHT_BYTES = 32 * 1_024 * 1_024;
 
 /** The clock and timers of deadlines. */
 export interface Timing {
@@ -75,10 +83,12 @@ export class InFlightTable<Answer = Uint8Array> {
   }
 }
 
-/** Tables of the questions to a runner, by the kind of their answers. */
+/** Tables of the questions to a runner, by the kind of their answers, and what each project has in flight there. */
 export function createInFlight(timing: Timing) {
   return {
     infer: new InFlightTable(timing),
+    places: new FairPlaces<string>(LIMITS.inFlightPerRunner),
+    bytes: new FairPlaces<string>(IN_FLIGHT_BYTES),
     memory: new InFlightTable<MemoryReport>(timing),
     health: new InFlightTable<HealthReport>(timing),
   };

@@ -39,7 +39,7 @@ export interface RunnerLinkRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>;
 
   // Questions that the runner answers.
-  infer(requestId: string, frame: Uint8Array, budgetMs: number): Promise<LinkOutcome>;
+  infer(requestId: string, frame: Uint8Array, budgetMs: number, project: string): Promise<LinkOutcome>;
   cancelInfer(requestId: string): void;
   reportMemory(): Promise<LinkOutcome<MemoryReport>>;
   reportHealth(runnerId: string): Promise<RunnerHealth>;

@@ -106,9 +106,9 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     });
   }
 
-  /** Sends a frame and waits for the answer, for `budgetMs` at most. */
-  async infer(requestId: string, frame: Uint8Array, budgetMs: number): Promise<LinkOutcome> {
-    return askInference(this.#parts, requestId, frame, budgetMs);
+  /** Sends a project's frame and waits for the answer, for `budgetMs` at most. */
+  async infer(requestId: string, frame: Uint8Array, budgetMs: number, project: string): Promise<LinkOutcome> {
+    return askInference(this.#parts, { requestId, frame, project }, budgetMs);
   }
 
   cancelInfer(requestId: string): void {

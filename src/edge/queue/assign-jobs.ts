@@ -10,7 +10,7 @@ interface Assignable {
   readonly waiting: ReadonlyMap<string, Iterable<QueuedJob>>;
   readonly runners: readonly KnownRunner[];
   readonly leased: readonly JobRecord[];
-  /** Last turn of each project: a higher number is later. */
+  /** Turn of each project: the least is next. */
   readonly turns: ReadonlyMap<string, number>;
   /** Called for a job that no runner with room may take. */
   readonly skip?: (job: QueuedJob) => void;
@@ -22,9 +22,8 @@ interface Pair {
 }
 
 /**
- * Pairs waiting jobs with runners that may take them and have free slots beside their leases. Projects take turns, the
- * longest since its last turn first: a project with a thousand jobs delays another until the next free slot only. Reads
- * no more of `waiting` than there is room for.
+ * Pairs waiting jobs with runners that may take them and have free slots beside their leases. Projects take turns: one
+ * with a thousand jobs delays another until the next free slot only. Reads no more of `waiting` than there is room for.
  */
 export function assignJobs({ waiting, runners, leased, turns, skip }: Assignable, nowMs: number): Pair[] {
   const held = Map.groupBy(leased, (job) => job.runnerId);

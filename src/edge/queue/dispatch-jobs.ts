@@ -35,9 +35,8 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   const skip = (job: QueuedJob) => {
     if (!isFit(job, everyone)) store.markUnfit(job.record.id, fleet);
   };
-  const turns = queue.turns.read();
+  const turns = queue.turns.read(nowMs);
   const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turns, skip }, nowMs);
-  for (const { job } of pairs) queue.turns.take(job.project);
   await Promise.all(pairs.map(({ job, runner }) => offerJob(queue, job, runner)));
 }
 

@@ -5,6 +5,7 @@ import { toInstant } from "../clock.ts";
 import { EventFeed, type ServerSentEvent } from "../http/event-feed.ts";
 import type { JobStore } from "./job-store.ts";
 import { hasEnded, type JobRecord } from "./lease-machine.ts";
+import type { ProjectTurns } from "./queue-tables.ts";
 
 /** Topic prefix of a project's changes. Other topics are job ids, which have no slash. */
 const FEED = "feed/";
@@ -17,11 +18,13 @@ export type Audience = string | typeof ALL_PROJECTS;
 /** Saves the events of jobs and publishes them to listeners. */
 export class JobLog {
   readonly #store: JobStore;
+  readonly #turns: Pick<ProjectTurns, "end">;
   readonly #now: () => number;
   readonly #feed = new EventFeed({ perOwner: LIMITS.projectStreams, all: LIMITS.streams });
 
-  constructor(store: JobStore, now: () => number) {
+  constructor(store: JobStore, turns: Pick<ProjectTurns, "end">, now: () => number) {
     this.#store = store;
+    this.#turns = turns;
     this.#now = now;
   }
 
@@ -29,8 +32,16 @@ export class JobLog {
   apply(before: JobRecord, after: JobRecord, detail: string | null): void {
     this.#store.save(after);
     if (before.state === after.state) return;
+    if (before.state === "leased") this.#endTurn(before);
     this.record(after.id, after.state === "queued" ? "requeued" : after.state, detail);
     if (hasEnded(after)) this.#feed.close(after.id);
+  }
+
+  #endTurn({ id, runnerId }: JobRecord): void {
+    const project = this.#store.projectOf(id);
+    const leasedAtMs = this.#store.leasedAtMs(id);
+    if (project === null || runnerId === null || leasedAtMs === null) return;
+    this.#turns.end(project, runnerId, Math.max(0, this.#now() - leasedAtMs));
   }
 
   record(jobId: string, type: JobEvent["type"], detail: string | null, progress: JobProgress | null = null): void {

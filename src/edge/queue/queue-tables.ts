@@ -34,7 +34,14 @@ export class JobTraces {
   }
 }
 
-/** Last turn of each project as a counter, in the queue object's SQLite. */
+/** Least time that a lease counts as, and by which a project that had no jobs goes before the others. */
+const LEAST_LEASE_MS = 1_000;
+
+/**
+ * Turns of projects at shared runners, in the queue object's SQLite: the project whose jobs have used the least time of
+ * runners is next.
+ * Source: Goyal, Vin and Cheng, SIGCOMM 1996 (start-time fair queueing).
+ */
 export class ProjectTurns {
   readonly #sql: ObjectSql;
 
@@ -42,18 +49,48 @@ export class ProjectTurns {
     this.#sql = sql;
   }
 
-  /** Last turn of each project that ever had one. */
-  read(): Map<string, number> {
-    const rows = this.#sql.exec<{ project: string; turn: number }>("select project, turn from project_turns").toArray();
-    return new Map(rows.map(({ project, turn }) => [project, turn]));
+  /** Time that each project's jobs have used, with those that run. */
+  read(nowMs: number): Map<string, number> {
+    const rows = this.#sql.exec<{ project: string; used_ms: number }>(
+      `select project, sum(used_ms) as used_ms from (
+         select project, turn as used_ms from project_turns
+         union all
+         select jobs.project, max(?1, ?2 - (select max(at_ms) from events where job_id = jobs.id and type = 'leased'))
+         from jobs join runners on runners.id = runner_id and shared = 1 where state = 'leased'
+       ) where used_ms is not null group by project`,
+      LEAST_LEASE_MS,
+      nowMs,
+    );
+    return new Map(rows.toArray().map((row) => [row.project, row.used_ms]));
   }
 
-  /** Gives a project the latest turn. */
-  take(project: string): void {
+  /** Before a project's first job after a rest: what it did not use meanwhile is not owed to it. */
+  enter(project: string, nowMs: number): void {
+    const active = this.#sql
+      .exec<{ project: string }>("select distinct project from jobs where state in ('queued', 'leased')")
+      .toArray();
+    if (active.some((each) => each.project === project)) return;
+    const used = this.read(nowMs);
+    const reachedMs =
+      active.length === 0
+        ? Math.max(0, ...used.values())
+        : Math.min(...active.map((each) => used.get(each.project) ?? 0));
+    const forgoneMs = reachedMs - LEAST_LEASE_MS - (used.get(project) ?? 0);
+    if (forgoneMs > 0) this.#add(project, forgoneMs);
+  }
+
+  /** Counts a lease that lasted `ranMs`. A project's own runners are nobody else's: their time does not count. */
+  end(project: string, runnerId: string, ranMs: number): void {
+    const shared = this.#sql.exec("select 1 from runners where id = ? and shared = 1", runnerId).toArray();
+    if (shared.length > 0) this.#add(project, Math.max(LEAST_LEASE_MS, Math.round(ranMs)));
+  }
+
+  #add(project: string, durationMs: number): void {
     this.#sql.exec(
-      `insert into project_turns (project, turn) select ?, coalesce(max(turn), 0) + 1 from project_turns where true
-       on conflict (project) do update set turn = excluded.turn`,
+      `insert into project_turns (project, turn) values (?1, ?2)
+       on conflict (project) do update set turn = turn + ?2`,
       project,
+      durationMs,
     );
   }
 }
@@ -157,12 +194,13 @@ export async function traceOffer(
 /** All tables of the queue, migrated to the current layout. */
 export function openTables(sql: ObjectSql, now: () => number) {
   const store = new JobStore(sql);
+  const turns = new ProjectTurns(sql);
   return {
     store,
     runners: new RunnerTable(sql),
     standings: new StandingTable(sql),
-    log: new JobLog(store, now),
+    log: new JobLog(store, turns, now),
     traces: new JobTraces(sql),
-    turns: new ProjectTurns(sql),
+    turns,
   };
 }

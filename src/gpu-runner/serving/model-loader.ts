@@ -21,7 +21,7 @@ interface Loaded {
 }
 
 /** Serving settings of a model's requests. */
-export interface Readiness extends Pick<Loaded, "joins"> {
+export interface Readiness extends Pick<Loaded, "joins">, Pick<PlacedModel, "tenant"> {
   readonly configuration: ServingConfiguration;
 }
 
@@ -85,7 +85,7 @@ export class ModelLoader {
     const model = this.#known.get(served.modelVersionId);
     if (model === undefined) throw new ProblemError("no-placement", "This runner does not have the model now.");
     const { joins } = await this.#keep(model, served.variant, host, configuration);
-    return { joins, configuration };
+    return { joins, configuration, tenant: model.tenant };
   }
 
   /** Loads a model temporarily, unless it is loaded. The borrower must release it, even after a later failure. */

@@ -57,10 +57,10 @@ export async function serveRequest(
   signal: AbortSignal,
 ): Promise<Answer> {
   const serveOn = async ({ host, server }: FleetDevice): Promise<Answer> => {
-    const { joins, configuration } = await models.ensureReady(request, host);
+    const { joins, configuration, tenant } = await models.ensureReady(request, host);
     if (signal.aborted) throw new ProblemError("budget-exceeded", "The request ended before it began.");
     signal.addEventListener("abort", () => server.cancel(request.requestId), { once: true });
-    return server.serve({ ...request, ...configuration, joins, signal }, tensors, arrivedMs);
+    return server.serve({ ...request, ...configuration, joins, tenant, signal }, tensors, arrivedMs);
   };
   const placed = fleet.find(request.deviceKey);
   if (placed === fleet.cpu) return serveOn(placed);

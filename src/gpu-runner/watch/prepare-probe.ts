@@ -83,7 +83,7 @@ export async function prepareProbe(
   const { host, server } = fleet.find(deviceKey);
   if (host.isDown) throw new ProblemError("device-lost", `The device ${deviceKey} is started again`);
   const served = { modelVersionId: model.modelVersionId, variant };
-  const { configuration } = await models.ensureReady(served, host);
+  const { configuration, tenant } = await models.ensureReady(served, host);
   const tensors = inputs.get(model) ?? createSeededInputs(model.inputs, SEED);
   inputs.set(model, tensors);
   const { threads } = configuration;
@@ -91,7 +91,7 @@ export async function prepareProbe(
     const requestId = createId("request");
     const cancel = () => server.cancel(requestId);
     signal.addEventListener("abort", cancel, { once: true });
-    const request = { ...served, requestId, threads, budgetMs: BUDGET_MS, isProbe: true, signal };
+    const request = { ...served, requestId, threads, tenant, budgetMs: BUDGET_MS, isProbe: true, signal };
     // The signal outlives the probe, by days where no job arrives.
     const { times, faults } = await server
       .serve(request, tensors)

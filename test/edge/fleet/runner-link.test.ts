@@ -147,17 +147,35 @@ describe("the socket", () => {
     expect((await scripted.nextClose()).reason).toContain("capabilities more often");
   });
 
-  it("carries as many requests at once as it may, and says so of one more", async () => {
+  it("carries as many requests at once as it may, of one project seven eighths, and says so of one more", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const link = linkStub(runnerId);
-    const ask = () => link.infer(createId("request"), new Uint8Array(1), 20_000);
-    const asked = Array.from({ length: LIMITS.inFlightPerRunner }, ask);
-    await vi.waitFor(() => expect(scripted.frames).toHaveLength(LIMITS.inFlightPerRunner), BOUND);
-    expect(await ask()).toMatchObject({ ok: false, heard: false, problem: { code: "overloaded", retryAfterMs: 100 } });
-    expect(scripted.frames).toHaveLength(LIMITS.inFlightPerRunner);
+    const ask = (project: string) => link.infer(createId("request"), new Uint8Array(1), 20_000, project);
+    const most = (LIMITS.inFlightPerRunner * 7) / 8;
+    const asked = Array.from({ length: most }, () => ask("crowd"));
+    await vi.waitFor(() => expect(scripted.frames).toHaveLength(most), BOUND);
+    const refusal = { ok: false, heard: false, problem: { code: "overloaded", retryAfterMs: 100 } };
+    expect(await ask("crowd")).toMatchObject(refusal);
+    expect(scripted.frames).toHaveLength(most);
+    asked.push(ask("other"));
+    await vi.waitFor(() => expect(scripted.frames).toHaveLength(most + 1), BOUND);
     scripted.socket.close();
     const codes = (await Promise.all(asked)).map((outcome) => (outcome.ok ? "" : outcome.problem.code));
     expect(new Set(codes)).toEqual(new Set(["runner-lost"]));
+  });
+
+  it("carries as many bytes at once as its object has memory for", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const link = linkStub(runnerId);
+    const ask = (project: string) =>
+      link.infer(createId("request"), new Uint8Array(LIMITS.inferBodyBytes), 20_000, project);
+    const asked = [ask("crowd"), ask("crowd"), ask("crowd")];
+    await vi.waitFor(() => expect(scripted.frames).toHaveLength(3), BOUND);
+    expect(await ask("crowd")).toMatchObject({ ok: false, problem: { code: "overloaded" } });
+    asked.push(ask("other"));
+    await vi.waitFor(() => expect(scripted.frames).toHaveLength(4), BOUND);
+    scripted.socket.close();
+    await Promise.all(asked);
   });
 
   it("gives way to a newer one of the same runner, which stays online", async () => {

@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { LINK_MIGRATIONS, Outbox } from "../../../src/edge/link/outbox.ts";
 import { JobStore } from "../../../src/edge/queue/job-store.ts";
-import { QUEUE_MIGRATIONS } from "../../../src/edge/queue/queue-tables.ts";
+import { grantLease, succeed } from "../../../src/edge/queue/lease-machine.ts";
+import { openTables, QUEUE_MIGRATIONS } from "../../../src/edge/queue/queue-tables.ts";
 import { RunnerTable } from "../../../src/edge/queue/runner-table.ts";
 import { migrateObject } from "../../../src/edge/store/migrate-object.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
@@ -138,6 +139,8 @@ describe("a job", () => {
 
   it("waits for one slot behind many of another project", async () => {
     const { scripted } = await newRunnerOf(ADMIN, true);
+    // What earlier tests used would count.
+    await runInDurableObject(queueStub(), (_, { storage }) => storage.sql.exec("delete from project_turns"));
     for (let job = 0; job < 6; job++) await submit(ADMIN);
     const first = await scripted.next("offer");
     const theirs = [await submit(lab), await submit(lab)];
@@ -216,6 +219,47 @@ describe("a queue", () => {
       { project: "busy", count: 20 },
       { project: "quiet", count: 3 },
     ]);
+  });
+
+  it("gives shared runners to the project whose jobs have used the least of their time", async () => {
+    const queue = env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("turns"));
+    await runInDurableObject(queue, (_, { storage }) => {
+      const { sql } = storage;
+      let nowMs = 1_000;
+      const { turns, store, log } = openTables(sql, () => nowMs);
+      const insert = "insert into runners (id, capabilities, online, draining, shared) values (?, '{}', 1, 0, ?)";
+      sql.exec(insert, "rnr_a", 1);
+      sql.exec(insert, "rnr_own", 0);
+      for (const project of ["long", "short"]) fill(storage, project, 3);
+      const used = () => Object.fromEntries(turns.read(nowMs));
+      const lease = (project: string, runnerId: string) => {
+        const next = "select id from jobs where project = ? and state = 'queued'";
+        const queued = store.findRecord(sql.exec<{ id: string }>(next, project).toArray()[0]!.id)!;
+        const leased = grantLease(queued, runnerId, nowMs, 60_000);
+        log.apply(queued, leased, null);
+        return (ranMs: number) => {
+          nowMs += ranMs;
+          log.apply(leased, succeed(leased, nowMs), null);
+        };
+      };
+      const endLong = lease("long", "rnr_a");
+      nowMs += 30_000;
+      expect(used()).toEqual({ long: 30_000 });
+      endLong(30_000);
+      lease("short", "rnr_a")(20_000);
+      // Its own runner is nobody else's; the shortest lease counts as a second.
+      lease("long", "rnr_own")(500_000);
+      lease("short", "rnr_a")(1);
+      expect(used()).toEqual({ long: 60_000, short: 21_000 });
+      // One that had no jobs: what it did not use is not owed to it.
+      turns.enter("away", nowMs);
+      turns.enter("short", nowMs);
+      expect(used()).toEqual({ long: 60_000, short: 21_000, away: 20_000 });
+      // What others used while nobody else had jobs is not held against them.
+      sql.exec("delete from jobs");
+      turns.enter("late", nowMs);
+      expect(used()).toMatchObject({ long: 60_000, late: 59_000 });
+    });
   });
 
   it("from before there were projects has the operator's jobs and runners", async () => {

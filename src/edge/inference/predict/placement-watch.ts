@@ -129,13 +129,14 @@ export class PlacementWatch {
   readonly #wholes = new Map<string, TimesByLoad>();
   /** By the same, of requests behind a queue: all that they took beyond what was predicted of the queue. */
   readonly #queued = new Map<string, TimesByLoad>();
-  /** By runner, and by load of the device: the time around queue and service. */
+  /** By project and runner, and by load of the device: the time around queue and service. */
   readonly #links = new Map<string, TimesByLoad>();
   readonly #colds = new Map<string, SlidingWindow>();
   /** By runner: the number of answers that taught this isolate the time around the service. */
   readonly #answers = new Map<string, number>();
+  /** By project and device, as its runner shares it evenly: another project's flood must not look like a full queue. */
   readonly #devices = new Map<string, DeviceWatch>();
-  /** By device: waits in the queue beyond the predicted ones, also those for which requests were refused. */
+  /** By the same: waits in the queue beyond the predicted ones, also those for which requests were refused. */
   readonly #excesses = new Map<string, SlidingWindow>();
   /** By runner and by placement. */
   readonly #heardAtMs = new Map<string, number>();
@@ -251,7 +252,7 @@ export class PlacementWatch {
       if (excesses !== undefined) fadeWindow(excesses, FADED_SHARE);
     }
     remember(this.#answers, placement.runnerId, (this.#answers.get(placement.runnerId) ?? 0) + 1);
-    noteTime(recallAt(this.#links, placement.runnerId, attempt.load), aroundMs, nowMs);
+    noteTime(recallAt(this.#links, linkOf(placement), attempt.load), aroundMs, nowMs);
     if (!isMeasured) return;
     noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
     noteTime(recallAt(this.#wholes, keyOf(placement, rows), attempt.load), aroundMs + serviceMs, nowMs);
@@ -299,7 +300,7 @@ export class PlacementWatch {
       this.#noteQueued(attempt, nowMs - sentAtMs, nowMs);
       return this.#noteExcess(attempt, outlook.queueMs + aroundMs - outlook.linkMs, nowMs);
     }
-    noteTime(recallAt(this.#links, placement.runnerId, attempt.load), aroundMs, nowMs);
+    noteTime(recallAt(this.#links, linkOf(placement), attempt.load), aroundMs, nowMs);
     const wholes = recallAt(this.#wholes, keyOf(placement, attempt.rows), attempt.load);
     noteTime(wholes, aroundMs + outlook.medianServiceMs, nowMs);
   }
@@ -380,7 +381,8 @@ export class PlacementWatch {
    * Samples of a placement at all sizes lose a share of their weight, and of its runner's link if wanted: those at one
    * load, or at all.
    */
-  #fade({ id, runnerId }: LivePlacement, share: number, load: Load | null, fadesLink = true): void {
+  #fade(placement: LivePlacement, share: number, load: Load | null, fadesLink = true): void {
+    const { id } = placement;
     const fadeAt = (byLoad: TimesByLoad | undefined) => {
       for (const [at, times] of byLoad?.entries() ?? [])
         if (times !== undefined && (load === null || at === load)) fadeTimes(times, share);
@@ -388,7 +390,7 @@ export class PlacementWatch {
     for (const [key, times] of this.#services) if (key.startsWith(`${id}/`)) fadeTimes(times, share);
     for (const map of [this.#wholes, this.#queued])
       for (const [key, byLoad] of map) if (key.startsWith(`${id}/`)) fadeAt(byLoad);
-    if (fadesLink) fadeAt(this.#links.get(runnerId));
+    if (fadesLink) fadeAt(this.#links.get(linkOf(placement)));
   }
 
   #heard(attempt: Attempt, nowMs: number): void {
@@ -427,9 +429,9 @@ export class PlacementWatch {
   }
 
   /** At a load without any, the times of the next lower one count: more requests take no less. */
-  #linkMs({ runnerId, linkMs }: LivePlacement, confidence: number, nowMs: number, load: Load): number {
-    const times = this.#links.get(runnerId)?.findLast((each, at) => at <= load && each !== undefined);
-    return quantileOf(times, calibratedLink(linkMs), confidence, nowMs);
+  #linkMs(placement: LivePlacement, confidence: number, nowMs: number, load: Load): number {
+    const times = this.#links.get(linkOf(placement))?.findLast((each, at) => at <= load && each !== undefined);
+    return quantileOf(times, calibratedLink(placement.linkMs), confidence, nowMs);
   }
 
   /**
@@ -503,8 +505,12 @@ function restOf({ beforeMs, idleMs }: NamedTimes, spentMs: number, evenMs: () =>
   return overMs <= 0 || overMs >= idleMs ? idleMs : Math.min(idleMs, Math.max(evenMs(), idleMs - overMs));
 }
 
-function deviceOf({ runnerId, deviceKey }: LivePlacement): string {
-  return `${runnerId}/${deviceKey}`;
+function deviceOf(placement: LivePlacement): string {
+  return `${linkOf(placement)}/${placement.deviceKey}`;
+}
+
+function linkOf({ project, runnerId }: LivePlacement): string {
+  return `${project}/${runnerId}`;
 }
 
 /** A quantile of recent times; without any, the calibration's. */

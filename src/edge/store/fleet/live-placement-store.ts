@@ -11,6 +11,8 @@ import { models, modelVersions, placements, runners, servingState } from "../sch
 
 /** An eligible placement with the fields of it and its runner for admission and telemetry. */
 export interface LivePlacement extends Placement {
+  /** Project of its model. */
+  readonly project: string;
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
   /** True if its runner accepts no new work: it drains, or is in quarantine. */
@@ -64,6 +66,7 @@ export async function readLivePlacements(
     const connectedAtMs = host.connectedAtMs ?? 0;
     return {
       ...toPlacement(row),
+      project,
       fingerprint: row.fingerprint,
       online,
       draining: host.draining || quarantine !== null,

@@ -80,7 +80,7 @@ type Place = NonNullable<PlacedModel["places"]>[number];
 
 /** A version and its placements on a runner, in the form for that runner. */
 export function toPlacedModel(
-  { id, variants, inputs, outputs, files }: Pick<ModelVersion, "id" | "variants" | "inputs" | "outputs" | "files">,
+  { id, variants, inputs, outputs, files, tenant }: NamedVersion,
   places: readonly Required<Place>[],
 ): PlacedModel {
   return {
@@ -93,6 +93,7 @@ export function toPlacedModel(
     })),
     inputs,
     outputs,
+    tenant,
     places: places.map(({ deviceKey, variant, configuration }) => ({ deviceKey, variant, configuration })),
   };
 }
@@ -284,6 +285,8 @@ export async function findModel(db: ProjectDatabase, nameOrId: string): Promise<
 /** A version with name, id and project of its model, and its placement rule. */
 export interface NamedVersion extends ServedVersion {
   readonly project: string;
+  /** Number of the project, which says nothing else of it: runners of others learn it. */
+  readonly tenant: number;
   readonly model: string;
   readonly modelId: string;
   readonly placement: PlacementRule;
@@ -343,7 +346,13 @@ export function readVersionsOf(db: ProjectDatabase, nameOrId?: string): Promise<
 async function readNamedVersions(db: Database, which: SQL | undefined): Promise<NamedVersion[]> {
   const { card: _, ...served } = getTableColumns(modelVersions);
   const rows = await db
-    .select({ version: served, project: models.project, model: models.name, placementRule: models.placementRule })
+    .select({
+      version: served,
+      project: models.project,
+      tenant: sql<number>`coalesce((select rowid from ${projects} where ${projects.name} = ${models.project}), 0)`,
+      model: models.name,
+      placementRule: models.placementRule,
+    })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(which)
@@ -355,6 +364,7 @@ async function readNamedVersions(db: Database, which: SQL | undefined): Promise<
   return versions.map(({ of, ...row }) => ({
     ...toServedVersion(row),
     project: of.project,
+    tenant: of.tenant,
     model: of.model,
     modelId: row.modelId,
     placement: of.placementRule ?? AUTOMATIC,

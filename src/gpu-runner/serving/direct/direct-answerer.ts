@@ -10,6 +10,7 @@ import { traced } from "../../../telemetry/span.ts";
 import type { SpanExport } from "../../host/span-export.ts";
 import { answerDirect, type DirectParts, type DirectRequest } from "./answer-direct.ts";
 import { describeServer, describeTarget, type DirectReply, inferOip, READY, readTarget, toJson } from "./answer-oip.ts";
+import { FairPlaces } from "../../../protocol/inference/fair-places.ts";
 import { LoopLag } from "../../../protocol/inference/loop-lag.ts";
 import { DirectStatistics } from "./direct-statistics.ts";
 import { assertFrame, assertReadable, discardBody, readBody } from "./read-direct-body.ts";
@@ -40,7 +41,8 @@ export class DirectAnswerer {
   readonly #tickets: TicketBook;
   readonly #statistics = new DirectStatistics();
   readonly #lag = new LoopLag(() => performance.now());
-  #inFlight = 0;
+  /** By project. */
+  readonly #inFlight = new FairPlaces<number | undefined>(LIMITS.directInFlight);
 
   constructor(parts: ListenerParts) {
     const { outcomes } = parts;
@@ -140,17 +142,17 @@ export class DirectAnswerer {
     { check, answer }: Format,
     direct: Omit<DirectRequest, "body">,
   ): Promise<DirectReply> {
-    if (this.#inFlight >= LIMITS.directInFlight) {
-      const detail = `${LIMITS.directInFlight} direct requests are in flight on this runner.`;
+    const tenant = this.#parts.models.find(direct.grant.modelVersionId)?.tenant;
+    if (!this.#inFlight.take(tenant)) {
+      const detail = "As many direct requests of the project are in flight on this runner as may be.";
       throw new ProblemError("overloaded", detail, { retryAfterMs: 100 });
     }
-    check();
-    this.#inFlight++;
     try {
+      check();
       const body = await readBody(request, direct.grant.budgetMs);
       return await answer({ ...direct, body });
     } finally {
-      this.#inFlight--;
+      this.#inFlight.giveBack(tenant);
     }
   }
 

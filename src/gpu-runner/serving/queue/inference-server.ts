@@ -6,13 +6,15 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { joinTensors, rowsOf, splitRows } from "./join-tensors.ts";
-import { byUrgency, insertByUrgency, judgeArrival, RefusalMemory } from "./judge-arrival.ts";
+import { FairShare } from "./fair-share.ts";
+import { judgeArrival, RefusalMemory } from "./judge-arrival.ts";
 import { type Caps, createTrialLine, LineTable, type ServedLine } from "./line-table.ts";
 import { modelKeyOf } from "./model-key.ts";
 import { type BatchPlan, planBatch, type Running, type Waiting } from "./play-queue.ts";
 import { levelOf } from "./service-times.ts";
 import { ServingMeter } from "./serving-meter.ts";
 import { costMs, Traffic } from "./traffic.ts";
+import { byUrgency, insertByUrgency } from "./urgency.ts";
 
 /** Backend of a request: a device's process, with the model loaded. */
 export interface InferenceBackend {
@@ -28,6 +30,8 @@ export interface InferenceBackend {
  * with its threads on this device, from all callers; one of a higher priority replaces another.
  */
 export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs">, Caps {
+  /** Number of the model's project; requests without one count as one project's. */
+  readonly tenant?: number | undefined;
   /** Threads of the loaded model; one by default. */
   readonly threads?: number;
   /** 0.99 where it is absent. */
@@ -52,7 +56,7 @@ export interface Answer {
   readonly times: ServiceTimes;
   /** Rows of its batch. */
   readonly rows: number;
-  /** Expected time of the work that waits and runs now. */
+  /** Expected time of the work that runs now, and of what waits and goes before the tenant's next request. */
   readonly backlogMs: number;
   /** Faults that were corrected; absent where there were none. */
   readonly faults?: Fault[];
@@ -76,11 +80,15 @@ interface Work extends Waiting {
 
 interface RunningBatch extends Running {
   readonly works: readonly Work[];
+  /** Device time that its tenant was charged when it began. */
+  readonly chargedMs: number;
 }
 
 /** Requests for which the queue is played again at the end of a batch, so that this costs less than a millisecond. */
 const DECIDED_AGAIN = 32;
 const TOO_SLOW = "The model takes longer here now than the budget.";
+/** Tenants whose last trials are known. */
+const KEPT_TRIALS = 128;
 const NO_ROOM_IN_TIME = "The queue left no room for it in time.";
 /** Below that of any request. */
 const PROBE_PRIORITY = -1;
@@ -96,13 +104,16 @@ export class InferenceServer {
   readonly #wait: (durationMs: number, signal: AbortSignal) => Promise<unknown>;
   readonly #lines = new LineTable();
   readonly #traffic = new Traffic();
+  readonly #fair = new FairShare();
+  readonly #arrange = <Waits extends Waiting>(order: readonly Waits[]) => this.#fair.arrange(order);
   /** Waiting requests, the most urgent first. */
   #order: readonly Work[] = [];
   /** Requests that found no room and may be refused later, with what ends their wait: a batch's end may leave some. */
   readonly #undecided = new Map<Work, AbortController>();
   #running: RunningBatch | null = null;
   readonly #refusals = new RefusalMemory();
-  #lastTrialMs = Number.NEGATIVE_INFINITY;
+  /** By tenant. */
+  readonly #lastTrialMs = new Map<number | undefined, number>();
   /** Expected end of all waiting work, as of the last forecast. */
   #doneMs = 0;
 
@@ -128,7 +139,7 @@ export class InferenceServer {
     const rows = rowsOf(tensors);
     const sizeBytes = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
     const line = isProbe
-      ? this.#lines.probeLineOf(modelKey, tensors)
+      ? this.#lines.probeLineOf(modelKey, tensors, request)
       : this.#lines.lineOf(modelKey, tensors, joins && rows !== null, request);
     const deadlineMs = arrivedMs + budgetMs;
     const refusableUntilMs = arrivedMs + Math.min(budgetMs, request.refuseWithinMs ?? 0);
@@ -200,18 +211,22 @@ export class InferenceServer {
       const isDecided = this.#refuseUnlessPatient(work, "The queue already leaves no room for it.", nowMs);
       return { isDecided, isPlayed: false };
     }
-    const expected = this.#traffic.expectedAt(nowMs);
-    const verdict = judgeArrival(this.#order, work, nowMs, this.#running, expected, this.#lastTrialMs);
+    const { tenant } = work.line;
+    const lastTrialMs = this.#lastTrialMs.get(tenant) ?? Number.NEGATIVE_INFINITY;
+    const circumstances = { expected: this.#traffic.expectedAt(nowMs), lastTrialMs, arrange: this.#arrange };
+    const verdict = judgeArrival(this.#order, work, nowMs, this.#running, circumstances);
     switch (verdict.kind) {
       case "admitted":
         this.#order = verdict.order;
         this.#doneMs = nowMs + verdict.backlogMs;
         for (const each of verdict.pushedOut) {
-          this.#refuse(each, createOverloaded("Something more important came.", verdict.backlogMs));
+          this.#refuse(each, createOverloaded(reasonFor(each, work), verdict.backlogMs));
         }
         return { isDecided: true, isPlayed: true };
       case "trial":
-        this.#lastTrialMs = nowMs;
+        this.#lastTrialMs.delete(tenant);
+        this.#lastTrialMs.set(tenant, nowMs);
+        if (this.#lastTrialMs.size > KEPT_TRIALS) this.#lastTrialMs.delete(this.#lastTrialMs.keys().next().value);
         this.#order = insertByUrgency(this.#order, { ...work, line: createTrialLine(work.line), trialOf: work.line });
         return { isDecided: true, isPlayed: false };
       case "doomed":
@@ -251,18 +266,27 @@ export class InferenceServer {
     this.#undecided.delete(work);
   }
 
-  /** Whether as much may still wait undecided; this is no part of what is accepted. */
-  #hasPlaceFor({ sizeBytes }: Work): boolean {
-    let bytes = sizeBytes;
-    for (const each of this.#undecided.keys()) bytes += each.sizeBytes;
-    return this.#undecided.size < LIMITS.deviceQueueRequests && bytes <= LIMITS.deviceQueueBytes;
+  /** Whether as much may still wait undecided, of its tenant's even part; this is no part of what is accepted. */
+  #hasPlaceFor({ sizeBytes, line }: Work): boolean {
+    let [count, bytes] = [0, sizeBytes];
+    for (const each of this.#undecided.keys()) {
+      if (each.line.tenant !== line.tenant) continue;
+      count++;
+      bytes += each.sizeBytes;
+    }
+    const tenants = this.#traffic.tenants(line.tenant);
+    return count < LIMITS.deviceQueueRequests / tenants && bytes <= LIMITS.deviceQueueBytes / tenants;
   }
 
-  /** Decides again about those that found no room, first those that take the device for the shortest time. */
+  /**
+   * Decides again about those that found no room: of each tenant in turn, first those that take the device for the
+   * shortest time.
+   */
   #decideAgain(nowMs: number): void {
-    const works = [...this.#undecided.keys()].toSorted(
+    const waiting = [...this.#undecided.keys()].toSorted(
       (a, b) => b.priority - a.priority || costMs(a) - costMs(b) || byUrgency(a, b),
     );
+    const works = takeInTurn([...Map.groupBy(waiting, ({ line }) => line.tenant).values()]);
     let played = 0;
     for (const work of works) {
       const { isDecided, isPlayed } = this.#decide(work, nowMs);
@@ -299,30 +323,31 @@ export class InferenceServer {
     this.#running = null;
     this.#refusals.clear();
     this.#decideAgain(startedMs);
-    const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs, this.#traffic.expectedAt(startedMs));
+    const expected = this.#traffic.expectedAt(startedMs);
+    const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs, expected, this.#arrange);
     this.#leave([...doomed, ...batch]);
     for (const each of doomed) {
       this.#refuse(each, new ProblemError("budget-exceeded", "It could no longer be answered in time."));
     }
     // They held places that others may have waited for.
     if (batch.length === 0 && doomed.length > 0) return this.#takeBatch();
-    const [first] = batch;
-    this.#running =
-      first === undefined
-        ? null
-        : {
-            line: first.line,
-            rows: countRows(batch),
-            startedMs,
-            requests: batch.length,
-            works: batch,
-            ...(first.trialOf && { trialOf: first.trialOf }),
-          };
+    this.#begin(batch, startedMs);
     return { batch, backlogMs };
   }
 
+  #begin(works: readonly Work[], startedMs: number): void {
+    const [first] = works;
+    if (first === undefined) return;
+    const { line, trialOf, isProbe } = first;
+    const rows = countRows(works);
+    const chargedMs = isProbe ? 0 : line.times.expectedMs(rows);
+    if (!isProbe) this.#fair.charge(line.tenant, chargedMs, this.#order);
+    const requests = works.length;
+    this.#running = { line, rows, startedMs, requests, works, chargedMs, ...(trialOf && { trialOf }) };
+  }
+
   /** Computes a batch. Returns the function that answers its requests, to be called once the backlog is known. */
-  async #compute(batch: readonly Work[]): Promise<(backlogMs: number) => void> {
+  async #compute(batch: readonly Work[]): Promise<(backlogMs: BatchPlan<Work>["backlogMs"]) => void> {
     const startedMs = this.#now();
     const { modelKey, id: requestId, line, trialOf, isProbe } = batch[0]!;
     const rows = countRows(batch);
@@ -354,13 +379,16 @@ export class InferenceServer {
         for (const [index, { faults, resolve }] of batch.entries()) {
           // The time of a lost attempt counts as queueing.
           const all = { ...times, queueMs: queuedMs[index]!, readbackMs };
-          resolve({ tensors: outputs[index]!, times: all, rows, backlogMs, ...(faults.length > 0 && { faults }) });
+          const backlog = { backlogMs: backlogMs(line.tenant) };
+          resolve({ tensors: outputs[index]!, times: all, rows, ...backlog, ...(faults.length > 0 && { faults }) });
         }
       };
     } catch (error) {
       this.#fail(batch, error);
       return () => {};
     } finally {
+      const usedMs = this.#now() - startedMs;
+      if (!isProbe) this.#fair.charge(line.tenant, usedMs - (this.#running?.chargedMs ?? 0), this.#order);
       meter?.ended(this.#now());
     }
   }
@@ -382,6 +410,18 @@ export class InferenceServer {
       }
     }
   }
+}
+
+/** One of each list in turn, in the order of the lists. */
+function takeInTurn(lists: readonly (readonly Work[])[]): Work[] {
+  const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list[place] ?? [])).flat();
+}
+
+function reasonFor(pushedOut: Work, by: Work): string {
+  return pushedOut.line.tenant === by.line.tenant
+    ? "Something more important came."
+    : "Another project came that had used less of the device.";
 }
 
 function countRows(batch: readonly Work[]): number {

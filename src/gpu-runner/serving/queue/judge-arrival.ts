@@ -8,35 +8,11 @@ import {
   type Running,
   type Waiting,
 } from "./play-queue.ts";
-
-interface Urgent {
-  readonly id: string;
-  /** On the monotonic clock. */
-  readonly deadlineMs: number;
-  /** Higher goes first, whatever the deadlines. */
-  readonly priority: number;
-}
-
-/** Order by priority, then deadline, then id, so that a decision depends on nothing else. */
-export function byUrgency(a: Urgent, b: Urgent): number {
-  return b.priority - a.priority || a.deadlineMs - b.deadlineMs || (a.id < b.id ? -1 : 1);
-}
-
-/** Inserts one more request into a queue that is ordered by urgency. */
-export function insertByUrgency<Work extends Urgent>(order: readonly Work[], work: Work): readonly Work[] {
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (byUrgency(order[middle]!, work) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return order.toSpliced(low, 0, work);
-}
+import { type Arrange, type Arranged, byUrgencyAlone, givesWay, insertByUrgency } from "./urgency.ts";
 
 /** Verdict on a new request. */
 export type Verdict<Work extends Waiting> =
-  /** Accepted. Requests of lower priority that made room for it are no longer in the queue. */
+  /** Accepted. Requests that give way to it and had to make room are no longer in the queue. */
   | {
       readonly kind: "admitted";
       readonly order: readonly Work[];
@@ -63,25 +39,35 @@ const CAUTION = 1.25;
 /** Number of waiting batches from which each new request must leave room for a full one. */
 const BATCHES_UNTIL_ROOM = 3;
 
+/** What a decision depends on besides the queue itself. */
+export interface Circumstances {
+  readonly expected?: Expected;
+  /** When the device last accepted a trial of the newcomer's tenant. */
+  readonly lastTrialMs?: number;
+  /** The order in which the queue is served; by urgency where it is absent. */
+  readonly arrange?: Arrange;
+}
+
 /**
- * Decides on arrival: an accepted request must be in time, and so must all accepted before it. The queue is simulated
- * with it. A request of higher priority may displace others; otherwise none that was safe may become late. `lastTrialMs`
- * is when the device last accepted a trial.
+ * Decides on arrival: an accepted request must be in time, and so must all accepted before it. The queue, which is
+ * ordered by urgency, is simulated with it. It may displace those that give way to it: of its own tenant those of lower
+ * priority, of others those of a later turn; otherwise none that was safe may become late.
  */
 export function judgeArrival<Work extends Waiting>(
   order: readonly Work[],
   newcomer: Work,
   nowMs: number,
   running: Running | null,
-  { rowsOf, shareAbove }: Expected = NOTHING,
-  lastTrialMs = Number.NEGATIVE_INFINITY,
+  { expected = NOTHING, lastTrialMs = Number.NEGATIVE_INFINITY, arrange = byUrgencyAlone }: Circumstances = {},
 ): Verdict<Work> {
-  const { line, rows, level, deadlineMs, priority } = newcomer;
+  const { rowsOf, shareAbove } = expected;
+  const { line, rows, level, deadlineMs } = newcomer;
   if (nowMs + line.times.quantileMs(rows, level) > deadlineMs) {
-    const hasPlace = !isModelFull(order, newcomer, running) && !isFull(order, newcomer);
+    // A tenant that fills the queue must not keep another one's times from being renewed.
+    const hasPlace = !isModelFull(order, newcomer, running) && !isFull(ofTenant(order, newcomer), newcomer);
     return { kind: hasPlace && isTrialDue(order, newcomer, nowMs, running, lastTrialMs) ? "trial" : "doomed" };
   }
-  const { kept, pushedOut } = makeRoom(order, newcomer, running);
+  const { kept, pushedOut } = makeRoom(order, newcomer, running, arrange);
   const reason = isModelFull(kept, newcomer, running)
     ? "As many requests of the model are in flight as may be."
     : isFull(kept, newcomer)
@@ -92,7 +78,8 @@ export function judgeArrival<Work extends Waiting>(
     return { kind: "overloaded", reason, backlogMs };
   }
   const grown = insertByUrgency(kept, newcomer);
-  const plain = forecast(kept, grown, newcomer, nowMs, running, { caution: CAUTION, rowsOf });
+  const [before, after] = [arrange(kept), arrange(grown)];
+  const plain = forecast(before, after, newcomer, nowMs, running, { caution: CAUTION, rowsOf });
   const { backlogMs } = plain;
   const share = shareAbove(newcomer);
   const forecasts = [plain];
@@ -101,12 +88,12 @@ export function judgeArrival<Work extends Waiting>(
   // others that it takes to be late.
   if (share > 0 && !plain.isLate && !isIdle) {
     const stretch = 1 / (1 - share);
-    forecasts.push(forecast(kept, grown, newcomer, nowMs, running, { caution: CAUTION, rowsOf, stretch }));
+    forecasts.push(forecast(before, after, newcomer, nowMs, running, { caution: CAUTION, rowsOf, stretch }));
   }
   if (forecasts.some(({ isLate }) => isLate)) {
     return { kind: "overloaded", reason: "The queue leaves too little of the budget.", backlogMs };
   }
-  if (forecasts.some(({ harmed }) => harmed.some((each) => each.priority >= priority))) {
+  if (forecasts.some(({ harmed }) => harmed.some((each) => !givesWay(each, newcomer, after.turnOf)))) {
     return { kind: "overloaded", reason: "It would make others late that came before it.", backlogMs };
   }
   // The room for what may never come costs no accepted request its place.
@@ -121,26 +108,28 @@ export function judgeArrival<Work extends Waiting>(
 
 /** Effect of a newcomer on a queue: whether it would be late itself, and the others that it would make late. */
 function forecast<Work extends Waiting>(
-  kept: readonly Work[],
-  grown: readonly Work[],
+  { order: kept }: Arranged<Work>,
+  { order: grown }: Arranged<Work>,
   newcomer: Work,
   nowMs: number,
   running: Running | null,
   options: PlayOptions & Pick<Expected, "rowsOf">,
 ): { readonly isLate: boolean; readonly harmed: readonly Work[]; readonly backlogMs: number } {
   const { late, endsMs, endMs } = playQueue(grown, nowMs, running, options);
-  const place = grown.indexOf(newcomer);
+  const endOfItMs = endsMs[grown.indexOf(newcomer)]!;
   const isLate =
-    late.includes(newcomer) || endsMs[place]! + roomMs(kept, newcomer.line, options.rowsOf) > newcomer.deadlineMs;
+    late.includes(newcomer) ||
+    endOfItMs + roomMs(ofTenant(kept, newcomer), newcomer.line, options.rowsOf) > newcomer.deadlineMs;
   if (isLate || late.length === 0) return { isLate, harmed: [], backlogMs: endMs - nowMs };
-  const before = playQueue(kept, nowMs, running, options).endsMs;
-  const isHarmed = (each: Work, at: number) => {
-    const beforeMs = before[at < place ? at : at - 1]!;
-    // Requests that are late anyway, or end no later than before, are not harmed.
-    return beforeMs <= each.deadlineMs && !(endsMs[at]! <= beforeMs);
-  };
+  const beforeMs = playQueue(kept, nowMs, running, options).endsMs;
+  const places = new Map(kept.map((each, place) => [each, place]));
   const lateOnes = new Set(late);
-  const harmed = grown.filter((each, at) => each !== newcomer && lateOnes.has(each) && isHarmed(each, at));
+  const harmed = grown.filter((each, at) => {
+    if (each === newcomer || !lateOnes.has(each)) return false;
+    const wasMs = beforeMs[places.get(each)!]!;
+    // Requests that are late anyway, or end no later than before, are not harmed.
+    return wasMs <= each.deadlineMs && !(endsMs[at]! <= wasMs);
+  });
   return { isLate, harmed, backlogMs: endMs - nowMs };
 }
 
@@ -176,17 +165,28 @@ function roomMs(order: readonly Waiting[], line: Line, rowsOf: Expected["rowsOf"
 }
 
 /**
- * Displaces the least urgent requests of lower priority while there are too many: first of the new request's model
- * while it is at its cap, then of all while the queue is full.
+ * Displaces requests that give way while there are too many, the last ones first: of the new request's model while it
+ * is at its cap, then of all while the queue is full.
  */
-function makeRoom<Work extends Waiting>(order: readonly Work[], newcomer: Work, running: Running | null) {
+function makeRoom<Work extends Waiting>(
+  order: readonly Work[],
+  newcomer: Work,
+  running: Running | null,
+  arrange: Arrange,
+) {
   let kept = order;
   while (isModelFull(kept, newcomer, running)) {
     const last = kept.findLastIndex((each) => isSameModel(each, newcomer) && each.priority < newcomer.priority);
     if (last < 0) return { kept: order, pushedOut: [] };
     kept = kept.toSpliced(last, 1);
   }
-  while (isFull(kept, newcomer) && (kept.at(-1)?.priority ?? Infinity) < newcomer.priority) kept = kept.slice(0, -1);
+  if (isFull(kept, newcomer)) {
+    const { order: served, turnOf } = arrange(insertByUrgency(kept, newcomer));
+    for (const each of served.toReversed()) {
+      if (!isFull(kept, newcomer)) break;
+      if (each !== newcomer && givesWay(each, newcomer, turnOf)) kept = kept.filter((other) => other !== each);
+    }
+  }
   const left = new Set(kept);
   return { kept, pushedOut: order.filter((each) => !left.has(each)) };
 }
@@ -202,6 +202,10 @@ function isModelFull(order: readonly Waiting[], newcomer: Waiting, running: Runn
 
 function isSameModel(one: Pick<Waiting, "line">, other: Waiting): boolean {
   return one.line.modelKey === other.line.modelKey;
+}
+
+function ofTenant<Work extends Waiting>(order: readonly Work[], { line }: Waiting): readonly Work[] {
+  return order.filter((each) => each.line.tenant === line.tenant);
 }
 
 function isFull(order: readonly Waiting[], newcomer: Waiting): boolean {

@@ -21,7 +21,8 @@ interface Shape {
   readonly linesByCaps: Map<string, ServedLine>;
 }
 
-/** Number of shapes with times; callers choose the shapes that they send. */
+/** Number of tenants, and of each one's shapes with times; callers choose the shapes that they send. */
+const KEPT_TENANTS = 128;
 const KEPT_SHAPES = 64;
 /** Number of recent caps of a shape. */
 const KEPT_CAPS = 8;
@@ -29,20 +30,27 @@ const KEPT_CAPS = 8;
 /** Key that no model has. */
 const PROBES = "probes";
 
-/** Lines of a device; the least recently used are forgotten. */
+/** Lines of a device by tenant; the least recently used are forgotten. */
 export class LineTable {
-  readonly #shapes = new Map<string, Shape>();
+  readonly #tenants = new Map<number | undefined, Map<string, Shape>>();
 
-  lineOf(modelKey: string, tensors: readonly Tensor[], joins: boolean, caps: Caps = {}): ServedLine {
-    const shape = useOf(this.#shapes, `${modelKey} ${rowShapeOf(tensors)}`, KEPT_SHAPES, createShape);
+  lineOf(
+    modelKey: string,
+    tensors: readonly Tensor[],
+    joins: boolean,
+    { tenant, ...caps }: Caps & Pick<Line, "tenant"> = {},
+  ): ServedLine {
+    const shapes = useOf(this.#tenants, tenant, KEPT_TENANTS, () => new Map<string, Shape>());
+    const shape = useOf(shapes, `${modelKey} ${rowShapeOf(tensors)}`, KEPT_SHAPES, createShape);
     const capsKey = `${caps.maxRows ?? ""} ${caps.maxInFlight ?? ""}`;
-    const line = useOf(shape.linesByCaps, capsKey, KEPT_CAPS, () => createLine(modelKey, shape.times, caps));
+    const create = () => createLine(modelKey, shape.times, { ...caps, tenant });
+    const line = useOf(shape.linesByCaps, capsKey, KEPT_CAPS, create);
     return joins ? line : line.alone;
   }
 
-  /** Line for one probe: planned by the known times of its tensors, but not recorded and without caps. */
-  probeLineOf(modelKey: string, tensors: readonly Tensor[]): ServedLine {
-    const times = this.#shapes.get(`${modelKey} ${rowShapeOf(tensors)}`)?.times ?? new ServiceTimes();
+  /** Line for one probe: planned by the known times of its tensors, but not recorded, without caps and nobody's. */
+  probeLineOf(modelKey: string, tensors: readonly Tensor[], { tenant }: Pick<Line, "tenant">): ServedLine {
+    const times = this.#tenants.get(tenant)?.get(`${modelKey} ${rowShapeOf(tensors)}`)?.times ?? new ServiceTimes();
     return createLine(PROBES, times, {}).alone;
   }
 }
@@ -53,7 +61,7 @@ export function createTrialLine({ modelKey, ...caps }: ServedLine): ServedLine {
 }
 
 /** Value of a key, created if absent, and marked as most recently used; beyond `most` the first is removed. */
-function useOf<Value>(map: Map<string, Value>, key: string, most: number, create: () => Value): Value {
+function useOf<Key, Value>(map: Map<Key, Value>, key: Key, most: number, create: () => Value): Value {
   const value = map.get(key) ?? create();
   map.delete(key);
   map.set(key, value);
@@ -65,8 +73,12 @@ function createShape(): Shape {
   return { times: new ServiceTimes(), linesByCaps: new Map() };
 }
 
-function createLine(modelKey: string, times: ServiceTimes, { maxRows = null, maxInFlight = null }: Caps): ServedLine {
-  const shared = { times, modelKey, maxRows, maxInFlight };
+function createLine(
+  modelKey: string,
+  times: ServiceTimes,
+  { maxRows = null, maxInFlight = null, tenant }: Caps & Pick<Line, "tenant">,
+): ServedLine {
+  const shared = { times, modelKey, maxRows, maxInFlight, tenant };
   const alone: ServedLine = {
     ...shared,
     joins: false,

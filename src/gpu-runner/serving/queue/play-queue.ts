@@ -1,5 +1,6 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { EVEN, type Level, RECENT_SAMPLES, type ServiceTimes, SURE } from "./service-times.ts";
+import { type Arrange, type Arranged, byUrgencyAlone } from "./urgency.ts";
 
 /** Requests that may share batches: of one variant, with tensors that differ in their rows alone. */
 export interface Line {
@@ -9,6 +10,8 @@ export interface Line {
   readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "measuredRows" | "notedAtMs">;
   /** Model of the requests, whatever their tensors. */
   readonly modelKey?: string;
+  /** Number of the model's project; absent from an older edge. */
+  readonly tenant?: number | undefined;
   /** Most rows of several requests together; no cap where absent or null. A single request may have more. */
   readonly maxRows?: number | null;
   /** Most waiting and running requests of the model, this line's next one included; no cap where absent or null. */
@@ -21,7 +24,7 @@ export interface Waiting {
   readonly line: Line;
   /** On the monotonic clock. */
   readonly deadlineMs: number;
-  /** Higher goes first, whatever the deadlines. */
+  /** Of the requests of a tenant the higher one goes first, whatever the deadlines; negative for a probe. */
   readonly priority: number;
   /** Required confidence that its answer is in time. */
   readonly level: Level;
@@ -39,7 +42,7 @@ export type Costly = Pick<Waiting, "line" | "rows" | "priority">;
 export interface Expected {
   /** Most rows of a batch of a line that are worthwhile. */
   readonly rowsOf: (line: Line) => number;
-  /** Share of the device's time to keep free for requests of other lines that earn more than one, and no less urgent. */
+  /** Share of the device's time to keep free for requests of other lines that earn more than one and go no later. */
   readonly shareAbove: (newcomer: Costly) => number;
 }
 
@@ -97,7 +100,7 @@ export interface PlayOptions {
 }
 
 /**
- * Simulates a queue that is ordered by urgency: at each step the first waiting request leads a batch. A batch takes its
+ * Simulates a queue in the order in which it is served: at each step the first waiting request leads a batch. A batch takes its
  * expected time; the work before a request widens its uncertainty like independent normal times (variances add).
  * Costs time in proportion to the queue, times `HORIZON` at worst.
  */
@@ -236,15 +239,15 @@ export interface BatchPlan<Work extends Waiting> {
   readonly doomed: readonly Work[];
   /** Requests to compute together now; empty where none are left. */
   readonly batch: readonly Work[];
-  /** Expected time of the batch and the work after it. */
-  readonly backlogMs: number;
+  /** Expected time of the batch and of the work after it that goes before a tenant's next request. */
+  readonly backlogMs: (tenant: number | undefined) => number;
 }
 
 /** Batch leaders that are compared where not all can be in time, by their place in the queue. */
 const LEADERS = [1, 2, 4, 8, 16];
 
 /**
- * Chooses the next batch of an idle device from a queue that is ordered by urgency: by priority, then earliest deadline
+ * Chooses the next batch of an idle device from a queue that is arranged without its doomed requests: earliest deadline
  * first, which serves all in time wherever that is possible without batches. Where not all can be in time, the earliest
  * deadline leaves room for small batches only and would make the others late too. Then some later leaders are tried,
  * the queue is simulated for each, and the one with most answers in time wins. This is Nexus' early drop, with a
@@ -255,17 +258,44 @@ export function planBatch<Work extends Waiting>(
   order: readonly Work[],
   nowMs: number,
   { rowsOf }: Expected = NOTHING,
+  arrange: Arrange = byUrgencyAlone,
 ): BatchPlan<Work> {
   const doomed = order.filter((each) => isHopeless(each, nowMs));
-  const viable = doomed.length === 0 ? order : order.filter((each) => !isHopeless(each, nowMs));
-  let best: Outcome<Work> = playQueue(viable, nowMs, null, { rowsOf });
+  const viable = arrange(doomed.length === 0 ? order : order.filter((each) => !isHopeless(each, nowMs)));
+  let best: Outcome<Work> = playQueue(viable.order, nowMs, null, { rowsOf });
   if (best.late.length > 0) {
     for (const leader of LEADERS) {
-      // A later leader must not displace a request of higher priority.
-      if (viable[leader]?.priority !== viable[0]?.priority) break;
-      const tried = playQueue(viable, nowMs, null, { leader, rowsOf });
+      if (!mayLead(viable, leader)) break;
+      const tried = playQueue(viable.order, nowMs, null, { leader, rowsOf });
       if (tried.late.length < best.late.length) best = tried;
     }
   }
-  return { doomed, batch: best.batch, backlogMs: best.endMs - nowMs };
+  return { doomed, batch: best.batch, backlogMs: (tenant) => endBefore(viable, tenant, best, nowMs) - nowMs };
+}
+
+/** Whether the request in this place may go first: all that it would overtake have the same turn and priority. */
+function mayLead<Work extends Waiting>({ order, turnOf }: Arranged<Work>, place: number): boolean {
+  const leader = order[place];
+  if (leader === undefined) return false;
+  return order
+    .slice(0, place)
+    .every(
+      (each) =>
+        turnOf(each) === turnOf(leader) &&
+        (each.line.tenant !== leader.line.tenant || each.priority === leader.priority),
+    );
+}
+
+/** Expected end of the work up to the turn of a tenant's next request; of all where all have one turn. */
+function endBefore<Work extends Waiting>(
+  { order, turnOf, nextTurnOf }: Arranged<Work>,
+  tenant: number | undefined,
+  { endsMs, endMs }: Outcome<Work>,
+  nowMs: number,
+): number {
+  const turn = nextTurnOf(tenant);
+  const later = order.findIndex((work) => turnOf(work) > turn);
+  if (later < 0) return endMs;
+  // Those that never begin have no end.
+  return endsMs.subarray(0, later).reduce((latest, each) => (each > latest ? each : latest), nowMs);
 }

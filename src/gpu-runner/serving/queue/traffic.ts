@@ -1,7 +1,7 @@
 import { type Costly, type Expected, fullRowsOf, type Line, type Waiting } from "./play-queue.ts";
 import { SURE } from "./service-times.ts";
 
-/** Arrivals of a line that stand for the next ones: so many, none older than this; and most lines with some. */
+/** Arrivals of a line that stand for the next ones: so many, none older than this; and most lines of a tenant with some. */
 const KEPT_ARRIVALS = 64;
 const SPAN_MS = 1_000;
 const KEPT_LINES = 64;
@@ -16,6 +16,9 @@ const MOST_KEPT_FREE = 0.9;
 const LEAST_GAIN = 0.03;
 
 type Arrival = Pick<Waiting, "priority" | "rows"> & { readonly atMs: number; readonly budgetMs: number };
+
+/** Lines of one tenant; the one that came last is the last. */
+type Streams = Map<Line, Stream>;
 
 interface Stream {
   /** Oldest first. */
@@ -33,20 +36,28 @@ interface Stream {
 /**
  * Recent arrivals at a device by line, whether admitted or refused. The next ones are expected to be like them. So a
  * plan knows what its batches will keep waiting, and what room to leave.
- * Lines compete by what they earn: answers per millisecond of the device, in the batches that are cheapest by row.
+ * Lines compete by what they earn: answers per millisecond of the device, in the batches that are cheapest by row. All
+ * that another tenant may ask for counts as no more than its equal share of the device.
  */
 export class Traffic {
-  /** The one that came last is the last. */
-  readonly #streams = new Map<Line, Stream>();
+  /** By tenant. */
+  readonly #tenants = new Map<number | undefined, Streams>();
 
   note({ line, deadlineMs, priority, rows }: Waiting, nowMs: number): void {
-    const stream = this.#streams.get(line) ?? createStream();
-    this.#streams.delete(line);
-    this.#streams.set(line, stream);
+    const streams: Streams = this.#tenants.get(line.tenant) ?? new Map<Line, Stream>();
+    this.#tenants.set(line.tenant, streams);
+    const stream = streams.get(line) ?? createStream();
+    streams.delete(line);
+    streams.set(line, stream);
     // Callers choose the shapes that make lines.
-    if (this.#streams.size > KEPT_LINES) this.#streams.delete(this.#streams.keys().next().value!);
+    if (streams.size > KEPT_LINES) streams.delete(streams.keys().next().value!);
     stream.arrivals.push({ atMs: nowMs, budgetMs: deadlineMs - nowMs, priority, rows });
     if (stream.arrivals.length > KEPT_ARRIVALS) stream.arrivals.shift();
+  }
+
+  /** Number of tenants with recent arrivals, this one included. */
+  tenants(tenant: number | undefined): number {
+    return this.#tenants.size + (this.#tenants.has(tenant) ? 0 : 1);
   }
 
   expectedAt(nowMs: number): Expected {
@@ -62,7 +73,8 @@ export class Traffic {
    */
   #rowsOf(line: Line, nowMs: number): number {
     const fullRows = fullRowsOf(line);
-    const sized = this.#streams.get(line)?.sized;
+    const stream = this.#streamOf(line);
+    const sized = stream?.sized;
     if (sized !== undefined && sized.fullRows === fullRows && nowMs - sized.atMs < FRESH_MS) return sized.rows;
     const { measuredRows } = line.times;
     let [rows, gain] = [1, this.#gainOf(line, 1, nowMs)];
@@ -76,7 +88,6 @@ export class Traffic {
       const next = this.#gainOf(line, size, nowMs);
       if (next > gain + LEAST_GAIN * Math.abs(gain)) [rows, gain] = [size, next];
     }
-    const stream = this.#streams.get(line);
     if (stream !== undefined) stream.sized = { atMs: nowMs, fullRows, rows };
     return rows;
   }
@@ -88,40 +99,64 @@ export class Traffic {
   #gainOf(line: Line, rows: number, nowMs: number): number {
     const runMs = line.times.expectedMs(rows);
     if (runMs === 0) return Infinity;
-    const own = this.#streams.get(line);
+    const own = this.#streamOf(line);
     const answers = rows / (own === undefined ? 1 : this.#read(line, own, nowMs).meanRows);
     let lost = 0;
-    for (const [other, stream] of this.#streams) {
-      if (other === line) continue;
-      const { ratePerMs, recent } = this.#read(other, stream, nowMs);
-      const rowMs = rowCostMs(other);
-      let worthMs = 0;
-      for (const each of recent) {
-        const worth = Math.max(0, 1 - (answers / runMs) * each.rows * rowMs);
-        // It is lost if it comes in the first part of the run, which is as long as it cannot wait.
-        const lostMs = runMs + other.times.quantileMs(each.rows, SURE) - each.budgetMs;
-        worthMs += worth * Math.max(0, Math.min(runMs, lostMs));
+    for (const [tenant, streams] of this.#tenants) {
+      let lostToTenant = 0;
+      for (const [other, stream] of streams) {
+        if (other === line) continue;
+        const { ratePerMs, recent } = this.#read(other, stream, nowMs);
+        const rowMs = rowCostMs(other);
+        let worthMs = 0;
+        for (const each of recent) {
+          const worth = Math.max(0, 1 - (answers / runMs) * each.rows * rowMs);
+          // It is lost if it comes in the first part of the run, which is as long as it cannot wait.
+          const lostMs = runMs + other.times.quantileMs(each.rows, SURE) - each.budgetMs;
+          worthMs += worth * Math.max(0, Math.min(runMs, lostMs));
+        }
+        if (worthMs > 0) lostToTenant += (ratePerMs * worthMs) / recent.length;
       }
-      if (worthMs > 0) lost += (ratePerMs * worthMs) / recent.length;
+      if (lostToTenant > 0) lost += lostToTenant * (tenant === line.tenant ? 1 : this.#entitledPart(streams, nowMs));
     }
     return (answers - lost) / runMs;
+  }
+
+  /** Part of a tenant's expected work that fits into its equal share of the device. */
+  #entitledPart(streams: Streams, nowMs: number): number {
+    let share = 0;
+    for (const [line, stream] of streams) {
+      const { ratePerMs, meanRows } = this.#read(line, stream, nowMs);
+      share += ratePerMs * meanRows * rowCostMs(line);
+    }
+    return Math.min(1, 1 / (this.#tenants.size * share));
   }
 
   /** Share of the device's time for expected requests of other lines that earn more, of its priority at least. */
   #shareAbove(newcomer: Costly, nowMs: number): number {
     const ownMs = costMs(newcomer);
+    const { line: own, priority: least } = newcomer;
     let share = 0;
-    for (const [other, stream] of this.#streams) {
-      if (other === newcomer.line) continue;
-      const { ratePerMs, recent } = this.#read(other, stream, nowMs);
-      const rowMs = rowCostMs(other);
-      let countedMs = 0;
-      for (const { priority, rows } of recent) {
-        if (priority >= newcomer.priority && rows * rowMs < ownMs) countedMs += rows * rowMs;
+    for (const [tenant, streams] of this.#tenants) {
+      const isOwn = tenant === own.tenant;
+      let tenantShare = 0;
+      for (const [other, stream] of streams) {
+        if (other === own) continue;
+        const { ratePerMs, recent } = this.#read(other, stream, nowMs);
+        const rowMs = rowCostMs(other);
+        let countedMs = 0;
+        for (const { priority, rows } of recent) {
+          if ((!isOwn || priority >= least) && rows * rowMs < ownMs) countedMs += rows * rowMs;
+        }
+        if (countedMs > 0) tenantShare += (ratePerMs * countedMs) / recent.length;
       }
-      if (countedMs > 0) share += (ratePerMs * countedMs) / recent.length;
+      share += isOwn ? tenantShare : Math.min(tenantShare, 1 / this.#tenants.size);
     }
     return Math.min(MOST_KEPT_FREE, share);
+  }
+
+  #streamOf(line: Line): Stream | undefined {
+    return this.#tenants.get(line.tenant)?.get(line);
   }
 
   #read(line: Line, stream: Stream, nowMs: number): Stream["read"] {
@@ -134,8 +169,14 @@ export class Traffic {
     const burstPerMs = lately.length < BURST_FROM ? 0 : rateIn(lately, BURST_MS);
     const meanRows = recent.reduce((sum, { rows }) => sum + rows, 0) / recent.length || 1;
     stream.read = { atMs: nowMs, ratePerMs: Math.max(rateIn(recent, SPAN_MS), burstPerMs), meanRows, recent };
-    if (recent.length === 0) this.#streams.delete(line);
+    if (recent.length === 0) this.#forget(line);
     return stream.read;
+  }
+
+  #forget(line: Line): void {
+    const streams = this.#tenants.get(line.tenant);
+    streams?.delete(line);
+    if (streams?.size === 0) this.#tenants.delete(line.tenant);
   }
 }
 

@@ -7,6 +7,7 @@ export function livePlacement(id: string, changes: Partial<LivePlacement> = {}):
   return {
     id,
     modelVersionId: "ver_x",
+    project: "main",
     runnerId: `rnr_${id}`,
     deviceKey: "cpu",
     software: false,

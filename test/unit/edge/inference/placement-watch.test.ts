@@ -67,6 +67,27 @@ describe("a clock that is set back", () => {
   });
 });
 
+it("of a device are each project's own: another one's flood and silence count for nothing", () => {
+  const other = livePlacement("b", { ...placement, id: "b", project: "crowd" });
+  warmUp();
+  const before = see();
+  for (let count = 0; count < 300; count++) begin(1, other);
+  expect(see()).toEqual(before);
+  const attempt = begin(1, other);
+  nowMs += 400;
+  watch.missed(attempt, nowMs);
+  expect(see(1, other).silentMs).toBeGreaterThan(0);
+  expect(see().silentMs).toBe(0);
+  for (let count = 0; count < 200; count++) {
+    const slow = begin(1, other);
+    nowMs += 300;
+    watch.answered(slow, answered(2, { backlogMs: 500 }), nowMs);
+  }
+  nowMs += 60;
+  expect(see().linkMs).toBeCloseTo(before.linkMs, 1);
+  expect(see().queueMs).toBe(0);
+});
+
 describe("link and service", () => {
   it("are as calibrated at first, by the rows of the request", () => {
     expect(see()).toMatchObject({ queueMs: 0, coldMs: 0, silentMs: 0 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { byUrgency, judgeArrival } from "../../../../../src/gpu-runner/serving/queue/judge-arrival.ts";
+import { judgeArrival } from "../../../../../src/gpu-runner/serving/queue/judge-arrival.ts";
 import { NOTHING, type Waiting } from "../../../../../src/gpu-runner/serving/queue/play-queue.ts";
 import { levelOf } from "../../../../../src/gpu-runner/serving/queue/service-times.ts";
 import { LIMITS } from "../../../../../src/protocol/wire/limits.ts";
 import { idsOf, scriptLine, scriptRequest } from "./scripted-line.ts";
+import { byUrgency } from "../../../../../src/gpu-runner/serving/queue/urgency.ts";
 
 /** Ten milliseconds a request, one after the other. */
 const line = scriptLine({ fixedMs: 10, rowMs: 0, joins: false });
@@ -82,7 +83,7 @@ describe("a request that comes", () => {
 
   it("is tried only a while after the device's last trial, of whichever line", () => {
     const tryAfter = (lastTrialMs: number, isBusy: boolean) =>
-      judgeArrival([], request("b", 1_009), 1_000, isBusy ? running : null, NOTHING, lastTrialMs).kind;
+      judgeArrival([], request("b", 1_009), 1_000, isBusy ? running : null, { lastTrialMs }).kind;
     expect([tryAfter(899, false), tryAfter(900, false)]).toEqual(["trial", "doomed"]);
     expect([tryAfter(799, true), tryAfter(800, true)]).toEqual(["trial", "doomed"]);
   });
@@ -119,7 +120,7 @@ describe("a request that comes", () => {
 describe("a request that may have to give way to later ones", () => {
   const expected = (share: number) => ({ ...NOTHING, shareAbove: () => share });
   const judgeWith = (share: number, waiting: readonly Waiting[], newcomer: Waiting) =>
-    judgeArrival(waiting, newcomer, 0, null, expected(share)).kind;
+    judgeArrival(waiting, newcomer, 0, null, { expected: expected(share) }).kind;
 
   it("needs room for the share of the device that is kept for them", () => {
     const waiting = [request("a", 40), request("b", 45)];
@@ -134,7 +135,9 @@ describe("a request that may have to give way to later ones", () => {
   });
 
   it("pushes out none that is late only if those come", () => {
-    const verdict = judgeArrival([request("a", 25)], request("c", 20, { priority: 1 }), 0, null, expected(0.5));
+    const verdict = judgeArrival([request("a", 25)], request("c", 20, { priority: 1 }), 0, null, {
+      expected: expected(0.5),
+    });
     expect(verdict).toMatchObject({ kind: "admitted", pushedOut: [], order: [{ id: "c" }, { id: "a" }] });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { byUrgency, judgeArrival, type Verdict } from "../../../../../src/gpu-runner/serving/queue/judge-arrival.ts";
+import { judgeArrival, type Verdict } from "../../../../../src/gpu-runner/serving/queue/judge-arrival.ts";
+import { byUrgency } from "../../../../../src/gpu-runner/serving/queue/urgency.ts";
 import { type Line, planBatch, type Waiting } from "../../../../../src/gpu-runner/serving/queue/play-queue.ts";
 import { fc } from "../../../property.ts";
 import { idsOf, scriptLine, scriptRequest } from "./scripted-line.ts";
