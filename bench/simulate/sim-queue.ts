@@ -113,7 +113,14 @@ export class SimQueue implements LinkQueue {
   /** Registers a runner that connected long ago. */
   know(id: string): void {
     const whose = { project: MAIN_PROJECT, shared: true };
-    this.#parts.runners.save({ id, capabilities: CAPABILITIES, online: true, draining: false, ...whose });
+    this.#parts.runners.save({
+      id,
+      capabilities: CAPABILITIES,
+      online: true,
+      draining: false,
+      jobsLeft: null,
+      ...whose,
+    });
   }
 
   async submit(): Promise<void> {

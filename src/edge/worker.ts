@@ -1,4 +1,5 @@
 import type { Env } from "./config.ts";
+import { removeVanished } from "./fleet/remove-vanished.ts";
 import { tendHistory } from "./history/tend-history.ts";
 import { createApp } from "./app.ts";
 
@@ -9,5 +10,8 @@ const app = createApp();
 
 export default {
   fetch: app.fetch,
-  scheduled: ({ scheduledTime }, env) => tendHistory(env, scheduledTime),
+  scheduled: async ({ scheduledTime }, env) => {
+    await removeVanished(env, scheduledTime);
+    await tendHistory(env, scheduledTime);
+  },
 } satisfies ExportedHandler<Env>;

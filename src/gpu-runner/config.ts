@@ -73,6 +73,10 @@ const Variables = z.object({
   MILLRACE_METRICS: listenAddress.optional(),
   /** 0 returns everything at once. */
   MILLRACE_STOP_GRACE_MS: z.coerce.number().int().min(0).max(LIMITS.trainingMs).default(8_000),
+  /** `on`: the runner ends after one job and removes itself. */
+  MILLRACE_EPHEMERAL: z.enum(["on", "off"]).default("off"),
+  /** It ends after this time instead. */
+  MILLRACE_DURATION_MS: z.coerce.number().int().min(1_000).max(LIMITS.trainingMs).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
@@ -110,7 +114,10 @@ const Settings = Variables.refine(
     return direct === undefined || url !== undefined || !ANY_ADDRESS.has(direct.host);
   },
   { path: ["MILLRACE_DIRECT_URL"], message: "must say by which address clients reach every address of this machine" },
-);
+).refine(({ MILLRACE_DURATION_MS: ms, MILLRACE_EPHEMERAL: ephemeral }) => ms === undefined || ephemeral === "on", {
+  path: ["MILLRACE_DURATION_MS"],
+  message: "needs MILLRACE_EPHEMERAL=on: other runners work until they are stopped",
+});
 
 /** Address to listen on. */
 export interface ListenAddress {
@@ -146,6 +153,8 @@ export interface RunnerConfig {
   readonly memory: MemoryBudgets;
   /** Time to finish work after a stop signal. */
   readonly stopGraceMs: number;
+  /** Null: it works until it is stopped. Else for `durationMs`, or for one job where that is null. */
+  readonly ephemeral: { readonly durationMs: number | null } | null;
   /** Null: no listener. */
   readonly direct: DirectAddress | null;
   /** Address for scrapes of metrics; null: none. */
@@ -169,6 +178,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     wgslModels: settings.MILLRACE_WGSL_MODELS,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
     stopGraceMs: settings.MILLRACE_STOP_GRACE_MS,
+    ephemeral: settings.MILLRACE_EPHEMERAL === "on" ? { durationMs: settings.MILLRACE_DURATION_MS ?? null } : null,
     direct:
       settings.MILLRACE_DIRECT === undefined
         ? null

@@ -69,10 +69,15 @@ export class JobRunner {
     this.#sendUnsettled();
   }
 
+  /** Whether its job runs here, or has an unsettled outcome. */
+  holds(lease: Lease): boolean {
+    return this.#running.has(keyOf(lease)) || this.#unsettled.has(keyOf(lease));
+  }
+
   /** Accepts a job, unless it is here already (an offer may be repeated). */
   accept(offer: Offer): void {
+    if (this.holds(offer.lease)) return;
     const key = keyOf(offer.lease);
-    if (this.#running.has(key) || this.#unsettled.has(key)) return;
     const job = { lease: offer.lease, abort: new AbortController() };
     this.#running.set(key, job);
     const attributes = { "millrace.job": offer.lease.jobId, "millrace.attempt": offer.attempt };
@@ -102,15 +107,19 @@ export class JobRunner {
     if (this.#resend !== null) clearInterval(this.#resend);
     for (const { lease, abort } of this.#running.values()) {
       abort.abort();
-      this.giveBack(lease);
+      this.#giveBack(lease, {});
     }
     this.#running.clear();
   }
 
-  /** Gives back a job that this runner will not finish. */
-  giveBack(lease: Lease): void {
+  /** Gives back a job that was offered here and not begun: another runner gets it, and it counts as no attempt. */
+  decline(lease: Lease): void {
+    this.#giveBack(lease, { declined: true });
+  }
+
+  #giveBack(lease: Lease, how: { readonly declined?: true }): void {
     const problem = createProblem("runner-lost", "The runner was stopped.");
-    this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+    this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem, ...how } });
   }
 
   /** Numbers of running jobs, and of those that ended since the start. */

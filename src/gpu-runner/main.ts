@@ -7,10 +7,11 @@ import type { Capabilities } from "../protocol/fleet/hardware.ts";
 import type { Lease } from "../protocol/link.ts";
 import { ProblemError, PROBLEMS } from "../protocol/wire/problem.ts";
 import { VERSION } from "../protocol/wire/release.ts";
-import { type RunnerConfig, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { collectRarely } from "./host/own-process.ts";
 import { keepConnected } from "./link/connection.ts";
-import { readCredential, registerRunner, type StoredCredential, writeCredential } from "./link/registration.ts";
+import { findCredential } from "./link/find-credential.ts";
+import { unregisterRunner } from "./link/unregister-runner.ts";
 import { DeviceFleet } from "./serving/device-fleet.ts";
 import { DirectListener } from "./serving/direct/direct-listener.ts";
 import { OutcomeReport } from "./link/outcome-report.ts";
@@ -36,7 +37,7 @@ import { Watch } from "./watch/watch.ts";
 import { type EdgePlace, openEdgeSystem } from "./kinds/validation/open-edge-system.ts";
 import { JobRunner } from "./job-runner.ts";
 
-/** The runner: registers once, then serves its edge until it is stopped. */
+/** The runner: registers once, then serves its edge until it is stopped, or has done its work. */
 async function main(): Promise<void> {
   collectRarely();
   const config = readConfig(process.env);
@@ -125,6 +126,9 @@ async function main(): Promise<void> {
           spans,
           logger,
         });
+  const { ephemeral } = config;
+  /** Ends an ephemeral runner, once what it works on is done. */
+  const end = () => void session.finish(Number.POSITIVE_INFINITY).finally(() => stopping.abort());
   const session = new Session({
     capabilities,
     fleet,
@@ -137,6 +141,7 @@ async function main(): Promise<void> {
     ticketKeys,
     spans,
     watch,
+    onOnlyJob: ephemeral?.durationMs === null ? end : null,
     logger,
   });
   const metrics =
@@ -149,30 +154,13 @@ async function main(): Promise<void> {
         );
   fleet.onChange(() => session.capabilitiesChanged());
   finish = () => session.finish(config.stopGraceMs);
+  if (ephemeral !== null && ephemeral.durationMs !== null) setTimeout(end, ephemeral.durationMs);
   try {
     await keepConnected(credential, session, stopping.signal, logger);
   } finally {
     await Promise.all([listener?.stop(), metrics?.stop(), spans.stop(), residency.stop(), fleet.stop()]);
   }
-}
-
-/** Stored credential; with a token, a newly registered one. */
-async function findCredential(config: RunnerConfig): Promise<StoredCredential> {
-  const stored = await readCredential(config.dataDir);
-  if (config.token === null && stored !== null) return stored;
-  if (config.token === null || config.edgeUrl === null) {
-    throw new Error("This runner is not registered: give it the edge's address and a registration token.");
-  }
-  const { token, name, labels } = config;
-  try {
-    const credential = await registerRunner(config.edgeUrl, { token, name, labels: { ...labels } });
-    await writeCredential(config.dataDir, credential);
-    return credential;
-  } catch (error) {
-    // The same command again: this runner may have used the token itself.
-    if (stored !== null && error instanceof ProblemError && error.problem.code === "token-used") return stored;
-    throw error;
-  }
+  if (ephemeral !== null) await unregisterRunner(credential, logger);
 }
 
 /** One sentence for errors that users can correct; the stack for others. */

@@ -8,6 +8,7 @@ import {
   EdgeMessage,
   FrameOffer,
   type InferOffer,
+  type Offer,
   type PlacedModel,
   parseText,
   type Welcome,
@@ -42,6 +43,8 @@ export interface SessionParts {
   readonly ticketKeys: Pick<TicketKeys, "take">;
   readonly spans: Pick<SpanExport, "open">;
   readonly watch: Pick<Watch, "start" | "stop" | "configured" | "answer" | "watched">;
+  /** Called once the runner has its one job; null: it takes any number. */
+  readonly onOnlyJob: (() => void) | null;
   readonly logger: Logger;
 }
 
@@ -71,7 +74,12 @@ export class Session {
     this.#abandon = abandon;
     this.#unwelcome = setTimeout(abandon, WELCOME_TIMEOUT_MS);
     channel.attach(socket);
-    channel.send({ type: "hello", capabilities: capabilities(), running: jobs.leases() });
+    channel.send({ type: "hello", capabilities: capabilities(), running: jobs.leases(), ...this.#jobsLeft() });
+  }
+
+  #jobsLeft(): { readonly jobsLeft?: number } {
+    if (this.#leaving !== "no") return { jobsLeft: 0 };
+    return this.#parts.onOnlyJob === null ? {} : { jobsLeft: 1 };
   }
 
   /** Reports changes since the hello to the edge; without a connection the next hello does. */
@@ -116,23 +124,22 @@ export class Session {
     const parsed = parseText(EdgeMessage, data);
     if (parsed.ok) return this.#receive(parsed.message);
     const refusal = refuseOffer(data, this.#edgeRelease);
-    if (refusal !== null) this.#parts.channel.send(refusal);
+    if (refusal !== null) {
+      this.#parts.channel.send(refusal);
+      this.#parts.onOnlyJob?.();
+    }
     const { reason, unknownType } = parsed;
     if (unknownType === undefined) this.#parts.logger.error({ reason }, "the edge sent an invalid message");
     else this.#parts.logger.warn({ unknownType }, "the edge sent a message of an unknown type");
   }
 
   #receive(message: EdgeMessage): void {
-    const { channel, jobs, probe, logger } = this.#parts;
+    const { jobs, probe, logger } = this.#parts;
     switch (message.type) {
       case "welcome":
         return this.#welcomed(message);
       case "offer":
-        if (this.#leaving === "no") return jobs.accept(message);
-        // The runner was resumed at the edge. `leaving` is sent before the job is returned, which would otherwise be
-        // offered here again.
-        channel.send({ type: "leaving" });
-        return jobs.giveBack(message.lease);
+        return this.#offered(message);
       case "jobSettled":
         return jobs.settled(message.lease);
       case "jobCancel":
@@ -160,6 +167,20 @@ export class Session {
         logger.error({ problem: message.problem }, "the edge refused this runner");
         return;
     }
+  }
+
+  #offered(offer: Offer): void {
+    const { channel, jobs, onOnlyJob } = this.#parts;
+    // An offer may be repeated.
+    if (jobs.holds(offer.lease)) return;
+    if (this.#leaving === "no") {
+      jobs.accept(offer);
+      return onOnlyJob?.();
+    }
+    // It was on its way, or the runner was resumed at the edge. An older edge would offer the job here again, unless
+    // `leaving` comes first.
+    channel.send({ type: "leaving" });
+    jobs.decline(offer.lease);
   }
 
   #welcomed({ runnerId, version, intervals, placed }: Welcome): void {

@@ -83,6 +83,8 @@ const Hello = z.object({
   type: z.literal("hello"),
   capabilities: Capabilities,
   running: z.array(Lease).max(64),
+  /** Jobs that it still takes; absent: any number, and from an older runner. */
+  jobsLeft: z.number().int().min(0).max(1).optional(),
 });
 
 /** New capabilities of the runner since its hello: a kernel entered or left quarantine. */
@@ -117,7 +119,12 @@ const JobOutcome = z.object({
       /** Samples as JSON text (RunSamples). An invalid or too large set is dropped. */
       samples: z.string().optional(),
     }),
-    z.object({ ok: z.literal(false), problem: Problem }),
+    z.object({
+      ok: z.literal(false),
+      problem: Problem,
+      /** The offer came when the runner took no more: the job was not begun, and the lease is no attempt. */
+      declined: z.literal(true).optional(),
+    }),
   ]),
 });
 export type JobOutcome = z.infer<typeof JobOutcome>;

@@ -66,6 +66,9 @@ export function describeSharing({ shared }: Pick<Runner, "shared">): string {
   return shared ? "all projects" : "its own project";
 }
 
+/** How an ephemeral runner differs from others. */
+export const EPHEMERAL = "removes itself when it has done its work";
+
 /** A machine in few words. */
 export function describeMachine({ cpu, memoryBytes, os }: NonNullable<Runner["capabilities"]>["hardware"]): string {
   return `${cpu.logicalCores} cores · ${formatBytes(memoryBytes)} · ${os}`;

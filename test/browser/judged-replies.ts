@@ -103,6 +103,7 @@ export const runner: Runner = {
   state: "online",
   shared: false,
   owned: true,
+  ephemeral: false,
   quarantine: null,
   labels: {},
   capabilities,

@@ -60,8 +60,15 @@ export const sensors: Sensor[] = [
   },
 ];
 
-/** The runner's real session, jobs and connection, on simulated devices; `infer` answers their requests. */
-export function startLiveRunner(port: number, infer: InferenceBackend["infer"]): LiveRunner {
+/**
+ * The runner's real session, jobs and connection, on simulated devices; `infer` answers their requests. With
+ * `onlyOneJob` it ends after its first job.
+ */
+export function startLiveRunner(
+  port: number,
+  infer: InferenceBackend["infer"],
+  { onlyOneJob = false }: { readonly onlyOneJob?: boolean } = {},
+): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];
   const freed: string[] = [];
@@ -165,9 +172,15 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     ticketKeys: keys,
     spans,
     watch,
+    onOnlyJob: onlyOneJob ? () => void leave(Number.POSITIVE_INFINITY) : null,
     logger,
   });
   const stopping = new AbortController();
+  const leave = async (graceMs: number) => {
+    await session.finish(graceMs);
+    stopping.abort();
+    await done.catch(() => undefined);
+  };
   const edgeUrl = `http://127.0.0.1:${port}`;
   const credential = {
     edgeUrl,
@@ -187,11 +200,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
       jobSlots = slots;
       session.capabilitiesChanged();
     },
-    leave: async (graceMs) => {
-      await session.finish(graceMs);
-      stopping.abort();
-      await done.catch(() => undefined);
-    },
+    leave,
     stop: async () => {
       stopping.abort();
       await done.catch(() => undefined);

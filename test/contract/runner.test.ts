@@ -240,6 +240,53 @@ describe("a runner that is asked to stop", () => {
   });
 });
 
+describe("a runner for one job", () => {
+  beforeEach(async () => {
+    await runner.stop();
+    await hub.stop();
+    hub = await ScriptedHub.start();
+    runner = startLiveRunner(hub.port, (...call) => infer(...call), { onlyOneJob: true });
+  });
+  const nextHello = async () => {
+    const connection = await hub.nextConnection();
+    return { connection, hello: await welcome(connection) };
+  };
+
+  it("says so, takes it, declines another one, and goes once it is settled", async () => {
+    const { connection, hello } = await nextHello();
+    expect(hello.jobsLeft).toBe(1);
+    const [given, late] = [offer(), offer()];
+    connection.send(given);
+    connection.send(given);
+    connection.send(late);
+    await connection.next("leaving");
+    expect(await connection.next("jobOutcome")).toMatchObject({
+      lease: late.lease,
+      outcome: { ok: false, problem: { code: "runner-lost" }, declined: true },
+    });
+    await begun();
+    connection.cut();
+    const again = await nextHello();
+    expect(again.hello).toMatchObject({ jobsLeft: 0, running: [given.lease] });
+    runner.benchmarks[0]?.finish();
+    expect(await again.connection.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: true } });
+    again.connection.send({ type: "jobSettled", lease: given.lease, stored: true });
+    await expect(runner.done).resolves.toBeUndefined();
+    expect(runner.benchmarks).toHaveLength(1);
+  });
+
+  it("goes as well where it does not know the job", async () => {
+    const { connection } = await nextHello();
+    const unknown = { ...offer(), spec: { kind: "of-tomorrow" } };
+    connection.sendText(JSON.stringify(unknown));
+    expect(await connection.next("jobOutcome")).toMatchObject({
+      lease: unknown.lease,
+      outcome: { problem: { code: "upgrade-required" } },
+    });
+    await expect(runner.done).resolves.toBeUndefined();
+  });
+});
+
 describe("an inference", () => {
   const tensor = { name: "x", dtype: "float32" as const, shape: [1], bytes: new Uint8Array(4) };
   const request = (deviceKey: string, modelVersionId = model.modelVersionId) => {

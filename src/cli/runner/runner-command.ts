@@ -2,8 +2,10 @@ import { Command } from "commander";
 import { join } from "node:path";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { describeSharing } from "../../words/runners.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
+import { numberBetween } from "../options/option-values.ts";
 import { runInPlace } from "../shell/run-in-place.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { findRunnerId } from "./find-runner.ts";
@@ -17,6 +19,8 @@ interface StartOptions {
   readonly label: string[];
   readonly gpu?: string;
   readonly direct?: string;
+  readonly ephemeral?: true;
+  readonly duration?: number;
   readonly json: boolean;
 }
 
@@ -31,12 +35,17 @@ function startCommand(): Command {
     .option("--label <key=value...>", "labels of this runner", [])
     .option("--gpu <auto|none|list>", "which GPUs to use; a list is of `software` and of names (default: auto)")
     .option("--direct <[host:]port>", "take direct requests with tickets here (default: off)")
+    .option("--ephemeral", "do one job, then remove this runner from the edge and exit; needs a --token each time")
+    .option("--duration <s>", "with --ephemeral: work for so long instead of for one job", numberBetween(1, 86_400))
     .option("--json", "its log is lines of JSON already", false)
     .action(startRunner);
 }
 
 /** The runner is a program of its own, configured by its environment: a token is in no process list. */
-function startRunner({ edge, token, dataDir, name, label, gpu, direct }: StartOptions): void {
+function startRunner({ edge, token, dataDir, name, label, gpu, direct, ephemeral, duration }: StartOptions): void {
+  if (duration !== undefined && ephemeral === undefined) {
+    throw new ProblemError("invalid-request", "--duration needs --ephemeral: others work until they are stopped.");
+  }
   const settings = {
     MILLRACE_EDGE: edge,
     MILLRACE_TOKEN: token,
@@ -45,6 +54,8 @@ function startRunner({ edge, token, dataDir, name, label, gpu, direct }: StartOp
     MILLRACE_LABELS: label.length > 0 ? label.join(",") : undefined,
     MILLRACE_GPU: gpu,
     MILLRACE_DIRECT: direct,
+    MILLRACE_EPHEMERAL: ephemeral && "on",
+    MILLRACE_DURATION_MS: duration === undefined ? undefined : String(Math.round(duration * 1_000)),
   };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const program = join(import.meta.dirname, "../../gpu-runner/main.ts");

@@ -7,6 +7,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import {
   CHECK_OUTCOMES,
   CHECKS,
+  EPHEMERAL,
   formatQuantity,
   isConnected,
   markSoftware,
@@ -30,7 +31,7 @@ export function listCommand(shell: Shell): Command {
       if (runners.length === 0)
         return shell.print("No runner yet: millrace runner start --edge <url> --token <token>\n");
       const rows = runners.map((each) => [
-        each.quarantine === null ? each.state : `${each.state}, quarantine`,
+        describeState(each),
         each.name,
         describeDevices(each),
         describeProject(each),
@@ -45,6 +46,10 @@ export function listCommand(shell: Shell): Command {
       );
       shell.print(table);
     });
+}
+
+function describeState({ state, quarantine, ephemeral }: Runner): string {
+  return [state, ...(quarantine === null ? [] : ["quarantine"]), ...(ephemeral ? ["ephemeral"] : [])].join(", ");
 }
 
 /** Owner of a runner, and whether it is shared. */
@@ -96,7 +101,7 @@ async function readStatus(client: Client, id: string): Promise<Status> {
 }
 
 function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
-  const { name, id, state, capabilities, lastSeenAt } = runner;
+  const { name, id, state, ephemeral, capabilities, lastSeenAt } = runner;
   const devices = (capabilities?.devices ?? []).map(
     ({ key, name: device, software, memoryBytes }): [string, string] => [
       key,
@@ -106,6 +111,7 @@ function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
   const told = diagnosis === null ? silence(runner) : `told ${formatAge(diagnosis.reportedAt)}`;
   const facts = renderFacts([
     ["state", `${paint(shell, RUNNER_TONES[state], state)}, seen ${formatAge(lastSeenAt)}, ${told}`],
+    ...(ephemeral ? [["ephemeral", EPHEMERAL] as const] : []),
     ...devices,
   ]);
   return `${paint(shell, "busy", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;

@@ -6,7 +6,7 @@ import type { Client } from "../../client/client.ts";
 import { fingerprintText } from "../../protocol/fleet/hardware.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
-import { describeMachine, describeSharing, isConnected, RUNNER_TONES } from "../../words/runners.ts";
+import { describeMachine, describeSharing, EPHEMERAL, isConnected, RUNNER_TONES } from "../../words/runners.ts";
 import { Badge } from "../ui/badges.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { type Resource, useResource } from "../ui/hooks/use-resource.ts";
@@ -153,6 +153,7 @@ function RunnerFacts({ runner }: { runner: Runner }) {
       )}
       {named.length > 0 && <Fact name="Labels">{named.join(", ")}</Fact>}
       <Fact name="Works for">{describeSharing(runner)}</Fact>
+      {runner.ephemeral && <Fact name="Ephemeral">{EPHEMERAL}</Fact>}
       <Fact name="Registered">
         <Timestamp at={createdAt} />
       </Fact>

@@ -43,10 +43,11 @@ export function RunnerTable({ runners, diagnoses, shown, onShow }: RunnerTablePr
         },
         {
           name: "State",
-          cell: ({ state, quarantine }) => (
+          cell: ({ state, quarantine, ephemeral }) => (
             <>
               <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
               {quarantine !== null && <Badge tone="bad">quarantine</Badge>}
+              {ephemeral && <Badge tone="quiet">ephemeral</Badge>}
             </>
           ),
         },

@@ -39,6 +39,13 @@ export function checkMayShare(env: ProjectEnv): void {
   throw new ProblemError("forbidden", message, { errors: [{ pointer: "header/authorization", message }] });
 }
 
+/** Throws `forbidden` for a runner that is not ephemeral: an administrator removes it. */
+export async function mustEndItself(env: ProjectEnv, id: string): Promise<void> {
+  if ((await mustFindRunner(env, id)).ephemeral) return;
+  const message = "Only an ephemeral runner removes itself; an administrator removes this one.";
+  throw new ProblemError("forbidden", message, { errors: [{ pointer: "header/authorization", message }] });
+}
+
 /** Whether a runner may read a file: one of its placed models, or one used by a job that it leases. */
 export async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
   const db = openDatabase(env.DB);

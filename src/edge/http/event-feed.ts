@@ -1,4 +1,4 @@
-/** Bytes that a listener leaves unread at which its stream ends: of all streams together less than 128 MB. */
+/** Bytes that a listener leaves unread at which its stream ends: all streams together fit the object's memory. */
 export const UNREAD_BYTES = 65_536;
 const KEEP_ALIVE_MS = 15_000;
 const encoder = new TextEncoder();

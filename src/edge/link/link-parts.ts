@@ -19,7 +19,7 @@ import type { LinkSocket } from "./runner-socket.ts";
 /** The queue's methods that a link needs. */
 export interface LinkQueue {
   runnerConnected(
-    runner: AnnouncedRunner & { draining: boolean },
+    runner: AnnouncedRunner & { draining: boolean; jobsLeft: number | null },
     running: Lease[],
     helloAtMs: number,
   ): Promise<Lease[]>;

@@ -50,6 +50,12 @@ export const LINK_MIGRATIONS: readonly ObjectMigration[] = [
   ensureColumn("outbox", "batch", "integer"),
   // Rows from before there were projects belong to the operator.
   ensureColumn("outbox", "project", "text not null default 'main'"),
+  // A report overwrites the oldest: one row is written, instead of one inserted, its number, and one deleted.
+  `create table if not exists recent_reports (
+     slot integer primary key, number integer not null, report text not null
+   ) strict;
+   insert or replace into recent_reports select id % 60, id, report from health_reports order by id;
+   drop table health_reports`,
 ];
 
 const BATCH_ROWS = 2_000;

@@ -139,7 +139,7 @@ async function receiveMessage(link: LinkParts, socket: LinkSocket, message: Runn
 async function welcome(
   link: LinkParts,
   socket: LinkSocket,
-  { capabilities, running }: Extract<RunnerMessage, { type: "hello" }>,
+  { capabilities, running, jobsLeft }: Extract<RunnerMessage, { type: "hello" }>,
 ): Promise<void> {
   const { outside, memory, intervals } = link;
   const { records } = outside;
@@ -149,7 +149,7 @@ async function welcome(
   const runner = await records.hello(runnerId, capabilities);
   if (runner === null) return endRunner(link, runnerId);
   await outside.connected.write(runnerId);
-  const announced = { id: runnerId, ...runner, capabilities };
+  const announced = { id: runnerId, ...runner, capabilities, jobsLeft: jobsLeft ?? null };
   const { placed, uncalibrated, outdated } = await records.plan(announced);
   sendMessage(socket, { type: "welcome", runnerId, version: VERSION, intervals, placed });
   attach(socket, { ...attachmentOf(socket), isWelcomed: true });

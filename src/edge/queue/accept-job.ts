@@ -57,8 +57,9 @@ function findFull({ store }: QueueParts, { project, submittedBy }: Submission): 
 
 /** Queues the calibrations that a runner owes, except those already queued or running. */
 export function ensureCalibrations(queue: QueueParts, runnerId: string, owed: readonly OwedVersion[]): void {
-  // One that was removed meanwhile would leave them waiting for ever.
-  if (queue.runners.find(runnerId) === null) return;
+  // One that was removed meanwhile would leave them waiting for ever; one that leaves is not worth measuring.
+  const runner = queue.runners.find(runnerId);
+  if (runner === null || runner.jobsLeft !== null) return;
   for (const { id, project } of owed) {
     if (queue.store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
     calibrate(queue, project, runnerId, id);
@@ -90,7 +91,8 @@ export function calibrateEverywhere(
 ): void {
   for (const runner of queue.runners.list()) {
     const isInSight = runner.shared || runner.project === project;
-    if (isInSight && isPlacedHere(rule, runner)) calibrateAnew(queue, project, runner.id, modelVersionId);
+    if (isInSight && runner.jobsLeft === null && isPlacedHere(rule, runner))
+      calibrateAnew(queue, project, runner.id, modelVersionId);
   }
 }
 

@@ -28,7 +28,10 @@ interface Pair {
 export function assignJobs({ waiting, runners, leased, turns, skip }: Assignable, nowMs: number): Pair[] {
   const held = Map.groupBy(leased, (job) => job.runnerId);
   const room = new Map(
-    runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - (held.get(id)?.length ?? 0)]),
+    runners.map(({ id, capabilities: { jobSlots }, jobsLeft }) => [
+      id,
+      Math.min(jobSlots - (held.get(id)?.length ?? 0), jobsLeft ?? jobSlots),
+    ]),
   );
   let free = runners.filter(({ id }) => (room.get(id) ?? 0) > 0);
   /** A project's first job with room; skipped jobs are not tried again, since room only shrinks. */

@@ -44,6 +44,7 @@ async function offerJob(queue: QueueParts, job: QueuedJob, runner: KnownRunner):
   const { store, log, outside } = queue;
   const createdAt = toInstant(store.createdAtMs(job.record.id));
   const granted = machine.grantLease(job.record, runner.id, outside.now(), queue.leaseMs);
+  if (runner.jobsLeft !== null) queue.runners.setJobsLeft(runner.id, runner.jobsLeft - 1);
   log.apply(job.record, granted, null);
   await armQueue(queue);
   const lease = { jobId: granted.id, epoch: granted.epoch };
@@ -56,6 +57,7 @@ async function offerJob(queue: QueueParts, job: QueuedJob, runner: KnownRunner):
       .catch(() => "failed" as const),
   );
   if (delivery === "sent") return;
+  if (runner.jobsLeft !== null) queue.runners.setJobsLeft(runner.id, runner.jobsLeft);
   if (delivery === "offline") queue.runners.setOnline(runner.id, false);
   const current = store.findRecord(granted.id);
   if (current !== null && machine.holdsLease(current, lease, runner.id)) {

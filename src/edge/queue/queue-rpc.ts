@@ -43,6 +43,8 @@ export interface KnownRunner extends RunnerOwner {
   readonly capabilities: Capabilities;
   readonly online: boolean;
   readonly draining: boolean;
+  /** Jobs that it still takes; null: any number. */
+  readonly jobsLeft: number | null;
 }
 
 /** RPC interface of the queue's object; `JobQueue` documents each call. */

@@ -28,7 +28,10 @@ export async function connectRunner(
   for (const job of store.leased()) {
     if (job.runnerId !== id || running.some((lease) => machine.holdsLease(job, lease, id))) continue;
     // One that was offered since its welcome is on the way to it.
-    if ((store.leasedAtMs(job.id) ?? 0) > helloAtMs) continue;
+    if ((store.leasedAtMs(job.id) ?? 0) > helloAtMs) {
+      if (runner.jobsLeft !== null) queue.runners.setJobsLeft(id, 0);
+      continue;
+    }
     log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
   }
   await catchUp(queue, runner);

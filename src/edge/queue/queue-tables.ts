@@ -133,6 +133,7 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
   `drop index if exists jobs_waiting;
    create index if not exists jobs_waiting_fit on jobs (state, project, id, unfit_for);
    create index if not exists jobs_by_submitter on jobs (state, project, submitted_by)`,
+  ensureColumn("runners", "jobs_left", "integer"),
 ];
 
 type Row = { runner_id: string; standing: string };

@@ -10,6 +10,7 @@ type Row = {
   draining: number;
   project: string;
   shared: number;
+  jobs_left: number | null;
 };
 
 /**
@@ -33,15 +34,18 @@ export class RunnerTable {
   save(runner: KnownRunner): void {
     const before = this.find(runner.id);
     this.#sql.exec(
-      `insert into runners (id, capabilities, online, draining, project, shared) values (?, ?, ?, ?, ?, ?)
+      `insert into runners (id, capabilities, online, draining, project, shared, jobs_left)
+       values (?, ?, ?, ?, ?, ?, ?)
        on conflict (id) do update set capabilities = excluded.capabilities, online = excluded.online,
-         draining = excluded.draining, project = excluded.project, shared = excluded.shared`,
+         draining = excluded.draining, project = excluded.project, shared = excluded.shared,
+         jobs_left = excluded.jobs_left`,
       runner.id,
       JSON.stringify(runner.capabilities),
       Number(runner.online),
       Number(runner.draining),
       runner.project,
       Number(runner.shared),
+      runner.jobsLeft,
     );
     // Most runners come back as they were.
     if (before !== null && isAbleAs(before, runner)) this.#update(runner.id, runner);
@@ -64,6 +68,11 @@ export class RunnerTable {
   setDraining(id: string, draining: boolean): void {
     this.#sql.exec("update runners set draining = ? where id = ?", Number(draining), id);
     this.#update(id, { draining });
+  }
+
+  setJobsLeft(id: string, jobsLeft: number): void {
+    this.#sql.exec("update runners set jobs_left = ? where id = ?", jobsLeft, id);
+    this.#update(id, { jobsLeft });
   }
 
   setShared(id: string, shared: boolean): void {
@@ -125,5 +134,6 @@ function toRunner(row: Row): KnownRunner {
     draining: row.draining === 1,
     project: row.project,
     shared: row.shared === 1,
+    jobsLeft: row.jobs_left,
   };
 }

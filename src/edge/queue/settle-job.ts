@@ -31,6 +31,7 @@ export async function settleJob(
   const wasStored = job.state === "succeeded" && job.epoch === lease.epoch && job.runnerId === runnerId;
   if (wasStored) return true;
   if (!machine.holdsLease(job, lease, runnerId)) return false;
+  if (!outcome.ok && outcome.declined === true) return takeBack(queue, job, runnerId, outcome.problem.detail);
   const nowMs = outside.now();
   const held = findHeld(queue, job, runnerId);
   const judged = results.judge(held.spec, outcome);
@@ -63,6 +64,14 @@ export async function settleJob(
       );
   }
   outside.later(dispatchJobs(queue));
+  return true;
+}
+
+/** Gives a declined job to another runner, as if it had not been offered; this one gets no more until its hello. */
+function takeBack(queue: QueueParts, job: machine.JobRecord, runnerId: string, detail: string): true {
+  queue.runners.setDraining(runnerId, true);
+  queue.log.apply(job, machine.revokeLease(job), detail);
+  queue.outside.later(dispatchJobs(queue));
   return true;
 }
 

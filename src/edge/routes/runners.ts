@@ -9,7 +9,7 @@ import { openLive, readDiagnosis, readMemory } from "../fleet/ask-runner.ts";
 import { drainRunner, endRunner, shareRunner } from "../fleet/change-runner.ts";
 import { fitTargets, reachesAll } from "../fleet/machine-fit.ts";
 import { registerByToken, renewCredential } from "../fleet/registration.ts";
-import { checkMayShare, mayRead, mustFindRunner, runnerNotFound } from "../fleet/runner-rights.ts";
+import { checkMayShare, mayRead, mustEndItself, mustFindRunner, runnerNotFound } from "../fleet/runner-rights.ts";
 import { answerArtifact, mutable } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { addressOf } from "../http/rate-limiter.ts";
@@ -64,6 +64,13 @@ export function bindRunners(app: Hono<AppEnv>): void {
     request.headers.delete("authorization");
     request.headers.set("x-runner-id", runnerId);
     return runnerLink(env, runnerId).fetch(request);
+  });
+
+  bind(app, endpoints.unregisterRunner, async ({ env, principal }) => {
+    const runnerId = principal?.id ?? "";
+    await mustEndItself(env, runnerId);
+    await endRunner(env, runnerId);
+    return new Response(null, { status: 204 });
   });
 
   bind(app, endpoints.downloadArtifact, async ({ c, env, params: { digest }, principal }) => {

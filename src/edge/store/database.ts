@@ -1,9 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { nameFailure } from "../../telemetry/name-failure.ts";
+import { PLATFORM_LIMITS } from "../platform-limits.ts";
 
-/** A bound parameter of D1 may hold 2 MB; a character of JSON may take three bytes. */
-const CHUNK_LENGTH = 600_000;
+/** Characters of one bound parameter: each may take three bytes, and a tenth is left. */
+const CHUNK_LENGTH = 0.3 * PLATFORM_LIMITS.databaseValueBytes;
 
 /** Rows as texts of JSON arrays for `json_each`, each short enough for one parameter. */
 export function chunkRows(rows: readonly unknown[]): string[] {

@@ -94,13 +94,21 @@ export const runners = sqliteTable(
     quarantine: text({ mode: "json" }).$type<RunnerQuarantine>(),
     /** True if it works for other projects, too. */
     shared: integer({ mode: "boolean" }).notNull().default(false),
+    /** True if it removes itself when it has done its work, and is removed if it vanishes. */
+    ephemeral: integer({ mode: "boolean" }).notNull().default(false),
     version: integer().notNull().default(1),
     createdAtMs: integer().notNull(),
     connectedAtMs: integer(),
     lastSeenAtMs: integer(),
     removedAtMs: integer(),
   },
-  (table) => [index("runners_by_name").on(table.name)],
+  (table) => [
+    index("runners_by_name").on(table.name),
+    // Few rows, looked through every minute.
+    index("runners_ephemeral")
+      .on(table.id)
+      .where(sql`ephemeral = 1 and removed_at_ms is null`),
+  ],
 );
 
 export const profiles = sqliteTable(

@@ -2,6 +2,7 @@ import { is } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { PLATFORM_LIMITS } from "../platform-limits.ts";
 import { chunkRows } from "./database.ts";
 import * as schema from "./schema.ts";
 
@@ -57,8 +58,8 @@ export function rowsOf({ name }: StoredTable): string {
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
 
-/** Length of a row's JSON above which each column is a parameter: one parameter holds 2 MB. */
-const LONG_ROW_LENGTH = 500_000;
+/** Length of a row's JSON above which each column is a parameter, as one would not hold all of it in any characters. */
+const LONG_ROW_LENGTH = PLATFORM_LIMITS.databaseValueBytes / 4;
 
 /**
  * The rows after `after`, by the table's key: as many as fit a page, and at least one. `upTo` bounds an append-only

@@ -5,7 +5,7 @@ import { createClient } from "../../client/client.ts";
 import { Registration, type RegistrationInput } from "../../protocol/fleet/runner.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
-import { parseProblem } from "../../protocol/wire/problem.ts";
+import { parseProblem, ProblemError } from "../../protocol/wire/problem.ts";
 import { writeWhole } from "../host/files.ts";
 
 /** Identity of this runner at its edge. */
@@ -45,10 +45,19 @@ export async function registerRunner(edgeUrl: string, input: RegistrationInput):
     explain: async (response) => parseProblem(await response.text()) ?? strange(response),
   });
   const response = await edge.send(runnerEndpoints.registerRunner, { body: input }).catch((error: unknown) => {
+    if (isOlder(error)) {
+      throw new ProblemError("upgrade-required", "The edge knows no ephemeral runners: install a newer release of it.");
+    }
     throw error instanceof TypeError ? new Error(`The edge at ${edgeUrl} cannot be reached.`, { cause: error }) : error;
   });
   const registration = Registration.safeParse(parseJson(await response.text()));
   if (!registration.success) throw strange(response);
   const { runnerId, credential, linkUrl } = registration.data;
   return { edgeUrl, linkUrl, runnerId, credential };
+}
+
+/** Whether an edge refused the field that its release does not know. */
+function isOlder(error: unknown): boolean {
+  const errors = error instanceof ProblemError ? (error.problem.errors ?? []) : [];
+  return errors.some(({ pointer }) => pointer === "#/ephemeral");
 }

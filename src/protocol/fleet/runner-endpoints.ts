@@ -167,6 +167,15 @@ export const runnerEndpoints = {
     reply: { status: 101 },
     problems: ["upgrade-required"],
   }),
+  unregisterRunner: defineEndpoint({
+    method: "delete",
+    path: "/v1/link",
+    tag: "runners",
+    summary: "Remove the ephemeral runner whose credential this is",
+    access: "runner",
+    reply: { status: 204 },
+    problems: ["forbidden"],
+  }),
   downloadArtifact: defineEndpoint({
     method: "get",
     path: "/v1/artifacts/{digest}",

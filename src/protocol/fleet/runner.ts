@@ -13,7 +13,13 @@ export type RunnerQuarantine = z.infer<typeof RunnerQuarantine>;
 
 /** Body by which a new runner trades its one-time token for a credential. */
 export const RegistrationInput = z
-  .strictObject({ token: z.string().min(1).max(256), name: Name, labels: Labels.default({}) })
+  .strictObject({
+    token: z.string().min(1).max(256),
+    name: Name,
+    labels: Labels.default({}),
+    /** Left out where it is false: an older edge does not know it. */
+    ephemeral: z.boolean().optional().meta({ description: "Whether it removes itself when it has done its work" }),
+  })
   .meta({ id: "RegistrationInput" });
 export type RegistrationInput = z.infer<typeof RegistrationInput>;
 
@@ -30,6 +36,8 @@ export const Runner = z
     state: RunnerState,
     shared: z.boolean().meta({ description: "Whether it works for all projects" }),
     owned: z.boolean().meta({ description: "Whether it is of the caller's project, who may drain and remove it" }),
+    /** False, too, from an older edge. */
+    ephemeral: z.boolean().default(false).meta({ description: "Whether it removes itself when it has done its work" }),
     /** Null, too, from an older edge. */
     quarantine: RunnerQuarantine.nullable().default(null),
     labels: Labels,

@@ -21,8 +21,8 @@ export const LIMITS = {
   modelDataFiles: 256,
   modelFileNameLength: 128,
   /**
-   * Every part of an upload but the last. R2 takes equal parts from 5 MiB on, at most 10,000 of a file
-   * (https://developers.cloudflare.com/r2/objects/multipart-objects/); a Worker takes bodies of 100 MB.
+   * Every part of an upload but the last. R2 takes equal parts of a least size, and a number of them; a Worker takes
+   * bodies up to a size (src/edge/platform-limits.ts).
    */
   uploadPartBytes: 8 * MiB,
   /** Uploads of one project that no model names yet, and the bytes of these and of all its large models. */
@@ -32,7 +32,7 @@ export const LIMITS = {
   uploadMs: 86_400_000,
   /**
    * Of a large file, when it is surveyed: reads of the bucket, bytes that are no weights, and the largest tensor that is
-   * read. A request may make 1,000 reads (https://developers.cloudflare.com/workers/platform/limits/#subrequests).
+   * read. The reads are calls of one request (src/edge/platform-limits.ts).
    */
   surveyReads: 768,
   surveyBytes: 16 * MiB,
@@ -55,7 +55,7 @@ export const LIMITS = {
   queryJsonLength: 4_096,
   /** Errors of a model that one reply lists. */
   modelProblems: 32,
-  /** One socket message; workerd itself takes 32 MiB. */
+  /** One socket message. */
   socketMessageBytes: 16 * MiB,
   /** Header of a binary frame. */
   frameHeaderBytes: 64 * KiB,
@@ -203,8 +203,8 @@ export const LIMITS = {
   projectStreams: 128,
   streams: 1_000,
   /**
-   * A job's result as JSON. It stands in a row with the job's spec, of at most `jsonBodyBytes`, and a row holds 2 MB
-   * (https://developers.cloudflare.com/durable-objects/platform/limits/).
+   * A job's result as JSON. It stands in a row of an object's SQLite with the job's spec, of at most `jsonBodyBytes`
+   * (src/edge/platform-limits.ts).
    */
   jobResultBytes: 1_700_000,
   /** Live watchers of one runner; the shortest report interval, and the longest lease of a watch. */

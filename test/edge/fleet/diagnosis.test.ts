@@ -126,7 +126,7 @@ describe("a finding", () => {
     expect((await callEdge("DELETE", `/v1/runners/${runnerId}`)).status).toBe(204);
     await waitForState(runnerId, "resolved");
     const kept = await runInDurableObject(linkStub(runnerId), (_, { storage }) =>
-      storage.sql.exec("select count(*) as reports from health_reports").one(),
+      storage.sql.exec("select count(*) as reports from recent_reports").one(),
     );
     expect(kept).toEqual({ reports: 0 });
   });

@@ -56,7 +56,7 @@ it("a runner is shared by the operator alone, unless all projects may", () => {
 
 it("a runner that was restricted while its hello was read stays so", async () => {
   const { runnerId: id } = runner;
-  const read = { id, project: host.project, shared: true, draining: false, capabilities: roomy };
+  const read = { id, project: host.project, shared: true, draining: false, jobsLeft: null, capabilities: roomy };
   await queueStub().runnerConnected(read, [], Date.now());
   const [known] = await runInDurableObject(queueStub(), (_, { storage }) =>
     storage.sql.exec("select shared from runners where id = ?", id).toArray(),

@@ -657,7 +657,8 @@ describe("the events of a job", () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     await scripted.next("offer");
-    const state = { id: runnerId, project: "main", shared: false, draining: false, capabilities };
+    const owner = { project: "main", shared: false };
+    const state = { id: runnerId, ...owner, draining: false, jobsLeft: null, capabilities };
     await queueStub().runnerConnected(state, [], Date.now() - 60_000);
     expect((await readJob(id)).state).toBe("leased");
     const lost = queueStub().runnerConnected(state, [], Date.now() + 60_000);

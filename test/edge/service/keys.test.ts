@@ -27,6 +27,7 @@ describe("the table", () => {
         "putJobArtifact",
         "fetchJobArtifact",
         "connectRunner",
+        "unregisterRunner",
         "downloadArtifact",
         "runAtEdge",
         "fetchTuning",

@@ -85,6 +85,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   rotateCredential: { path: `/v1/runners/${missingId.runner}/rotate`, unknown: 404 },
   removeRunner: { path: `/v1/runners/${missingId.runner}`, unknown: 404 },
   connectRunner: { path: "/v1/link", unknown: 401 },
+  unregisterRunner: { path: "/v1/link", unknown: 401 },
   downloadArtifact: { path: `/v1/artifacts/sha256:${"0".repeat(64)}`, unknown: 401 },
   runAtEdge: { path: "/v1/link/edge-runs", unknown: 401 },
   createProfile: {

@@ -129,6 +129,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   rotateCredential: byId("offline"),
   removeRunner: byId("offline"),
   connectRunner: open("its credential names the runner"),
+  unregisterRunner: open("its credential names the runner"),
   downloadArtifact: fromRunner(({ modelDigest }) => ({ params: { digest: modelDigest } })),
   runAtEdge: fromRunner(({ modelVersion }) => ({ body: { modelVersionId: modelVersion, variant: "fp32", seed: 1 } })),
   linkInfer: fromRunner(({ model, placement }) => ({

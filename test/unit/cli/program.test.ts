@@ -48,6 +48,18 @@ describe("every command", () => {
   );
 });
 
+describe("runner start", () => {
+  const start = (...options: string[]) => run(["runner", "start", "--edge", "http://lab", ...options]);
+
+  it("refuses a duration of a runner that is not ephemeral, and one that is none", async () => {
+    expect(await start("--duration", "1800")).toMatchObject({ code: 2, err: expect.stringContaining("--ephemeral") });
+    for (const text of ["30m", "0", "86401"]) {
+      const { code, err } = await start("--ephemeral", "--duration", text);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("--duration <s>") });
+    }
+  });
+});
+
 describe("the program", () => {
   it("shows its help where no command is named, and its version where that is asked for", async () => {
     const bare = await run([]);

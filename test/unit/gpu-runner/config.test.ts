@@ -55,6 +55,18 @@ it("listens nowhere by default, and without a host on this machine's own address
   expect(read("0.0.0.0:8790", "https://lab:443")).toEqual({ host: "0.0.0.0", port: 8_790, url: "https://lab:443" });
 });
 
+it("ends by itself only where it is told to: after a job, or after a time", () => {
+  expect(readConfig({ MILLRACE_EPHEMERAL: "off" }).ephemeral).toBeNull();
+  expect(readConfig({ MILLRACE_EPHEMERAL: "on" }).ephemeral).toEqual({ durationMs: null });
+  const timed = { MILLRACE_EPHEMERAL: "on", MILLRACE_DURATION_MS: "1800000" };
+  expect(readConfig(timed).ephemeral).toEqual({ durationMs: 1_800_000 });
+  expect(() => readConfig({ MILLRACE_EPHEMERAL: "yes" })).toThrow("MILLRACE_EPHEMERAL");
+  for (const text of ["", "0", "soon", "1.5", "86400001"]) {
+    expect(() => readConfig({ ...timed, MILLRACE_DURATION_MS: text }), text).toThrow("MILLRACE_DURATION_MS");
+  }
+  expect(() => readConfig({ MILLRACE_DURATION_MS: "1800000" })).toThrow("MILLRACE_EPHEMERAL=on");
+});
+
 it("offers no metrics and sends spans nowhere by default", () => {
   expect(readConfig({})).toMatchObject({ metrics: null, tracing: null });
   expect(readConfig({ MILLRACE_METRICS: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9_464 });

@@ -19,11 +19,11 @@ const START_UP_MS = 600_000;
 /** Shortest period that shows a trend. */
 const SHORTEST_TREND_MS = 2_400_000;
 
-/** Samples with the one of this report added, without those of an earlier process. */
+/** Samples with the one of this report added, without those of an earlier process; the same array if none changed. */
 export function addMemorySample(samples: readonly MemorySample[], report: HealthReport): readonly MemorySample[] {
   const ageMs = Date.parse(report.at) - Date.parse(report.startedAt);
   const last = samples.at(-1);
-  const kept = last === undefined || ageMs < last.ageMs ? [] : samples;
+  const kept = last !== undefined && ageMs < last.ageMs ? [] : samples;
   const lastMs = kept.at(-1)?.ageMs;
   if (ageMs < START_UP_MS || (lastMs !== undefined && ageMs - lastMs < SAMPLE_EVERY_MS)) return kept;
   const devices = report.devices.flatMap(({ deviceKey, processRssBytes: bytes, restarts }) =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Finding, HealthReport } from "../../../protocol/fleet/health.ts";
+import type { ObjectSql } from "../../store/migrate-object.ts";
 import { Expectation } from "./expectation.ts";
 import { addMemorySample, MemorySample } from "./memory-sample.ts";
 import type { OpenFinding } from "./watch-rule.ts";
@@ -14,32 +15,36 @@ type Expected = z.infer<typeof Expected>;
 
 /** The watch's records of a runner, in the object's SQLite: objects lose their memory between two reports. */
 export class WatchLog {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
   /** Saves a report, dated by the edge's clock. */
   add(report: HealthReport, nowMs: number): void {
-    // Ages use the runner's clock alone.
-    this.#write("memory", addMemorySample(this.memory(), report));
+    // Ages use the runner's clock alone. Most reports add no sample.
+    const before = this.memory();
+    const samples = addMemorySample(before, report);
+    if (samples !== before) this.#write("memory", samples);
     const kept = { ...report, at: new Date(nowMs).toISOString() };
-    this.#sql.exec("insert into health_reports (report) values (?)", JSON.stringify(kept));
     this.#sql.exec(
-      "delete from health_reports where id not in (select id from health_reports order by id desc limit ?)",
-      KEPT_REPORTS,
+      `insert into recent_reports (slot, number, report)
+       select next % ${KEPT_REPORTS}, next, ? from (select coalesce(max(number), 0) + 1 as next from recent_reports)
+       where true
+       on conflict (slot) do update set number = excluded.number, report = excluded.report`,
+      JSON.stringify(kept),
     );
   }
 
   /** Deletes all records: the runner was removed. */
   clear(): void {
-    this.#sql.exec("delete from health_reports; delete from watch");
+    this.#sql.exec("delete from recent_reports; delete from watch");
   }
 
   /** Recent reports as of `nowMs`, oldest first. */
   reports(nowMs: number): HealthReport[] {
-    const rows = this.#sql.exec<{ report: string }>("select report from health_reports order by id").toArray();
+    const rows = this.#sql.exec<{ report: string }>("select report from recent_reports order by number").toArray();
     return rows.flatMap(({ report: text }) => {
       // A report saved by an older edge may have another schema; it is ignored.
       const { success, data } = HealthReport.safeParse(JSON.parse(text));
@@ -50,7 +55,7 @@ export class WatchLog {
   /** Last report, of any age. */
   latest(): HealthReport | null {
     const [row] = this.#sql
-      .exec<{ report: string }>("select report from health_reports order by id desc limit 1")
+      .exec<{ report: string }>("select report from recent_reports order by number desc limit 1")
       .toArray();
     return row === undefined ? null : (HealthReport.safeParse(JSON.parse(row.report)).data ?? null);
   }
@@ -81,6 +86,10 @@ export class WatchLog {
   }
 
   #write(name: string, value: unknown): void {
-    this.#sql.exec("insert or replace into watch (name, value) values (?, ?)", name, JSON.stringify(value));
+    this.#sql.exec(
+      "insert into watch (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
+      name,
+      JSON.stringify(value),
+    );
   }
 }

@@ -43,10 +43,18 @@ export async function registerRunner(binding: D1Database, input: RegistrationInp
       .bind(hash, runnerId, nowMs),
     binding
       .prepare(
-        `insert into runners (id, project, name, credential_hash, labels, created_at_ms) select ?2, project, ?3, ?4, ?5, ?6
-         from registration_tokens where hash = ?1 and used_by_runner_id = ?2`,
+        `insert into runners (id, project, name, credential_hash, labels, ephemeral, created_at_ms)
+         select ?2, project, ?3, ?4, ?5, ?6, ?7 from registration_tokens where hash = ?1 and used_by_runner_id = ?2`,
       )
-      .bind(hash, runnerId, input.name, await hashSecret(credential), JSON.stringify(input.labels), nowMs),
+      .bind(
+        hash,
+        runnerId,
+        input.name,
+        await hashSecret(credential),
+        JSON.stringify(input.labels),
+        Number(input.ephemeral ?? false),
+        nowMs,
+      ),
   ]);
   if (claim?.meta.changes === 1) return { kind: "registered", runnerId, credential };
   const db = openDatabase(binding);

@@ -14,6 +14,9 @@ import { placements, runners } from "../schema.ts";
 
 type Row = typeof runners.$inferSelect;
 
+/** Vanished runners that one look finds; the next one finds the rest. */
+const VANISHED_AT_ONCE = 20;
+
 function stateOf(row: Row): RunnerState {
   if (row.online) return row.draining ? "draining" : "online";
   return row.connectedAtMs === null ? "registered" : "offline";
@@ -32,6 +35,7 @@ function toRunner(row: Row, project: string, profiles: readonly Profile[]): Runn
     state: stateOf(row),
     shared: row.shared,
     owned: row.project === project,
+    ephemeral: row.ephemeral,
     quarantine: holdsStill(row.quarantine) ? row.quarantine : null,
     labels: row.labels,
     capabilities,
@@ -207,6 +211,23 @@ export async function removeRunner(db: ProjectDatabase, id: string): Promise<boo
       .returning({ id: runners.id }),
   ]);
   return changed.length > 0;
+}
+
+/** Ephemeral runners that are offline, or never came, and were not seen since `beforeMs`: some of all projects. */
+export function readVanishedRunners(db: Database, beforeMs: number): Promise<{ id: string; project: string }[]> {
+  const { id, project, online, lastSeenAtMs, createdAtMs } = runners;
+  return db
+    .select({ id, project })
+    .from(runners)
+    .where(
+      and(
+        // As in the index, which would not serve bound parameters.
+        sql`ephemeral = 1 and removed_at_ms is null`,
+        eq(online, false),
+        lt(sql`coalesce(${lastSeenAtMs}, ${createdAtMs})`, beforeMs),
+      ),
+    )
+    .limit(VANISHED_AT_ONCE);
 }
 
 /**

@@ -121,7 +121,8 @@ const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 describe("a benchmark", () => {
   const spec = (changes: object = {}) => BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...changes });
-  const runner = { id: "rnr_a", project: "main", shared: false, capabilities, online: true, draining: false };
+  const state = { online: true, draining: false, jobsLeft: null };
+  const runner = { id: "rnr_a", project: "main", shared: false, capabilities, ...state };
   const waiting = (changes: object, profile: Profile | null = null) => ({
     project: "main",
     record: {} as never,

@@ -21,7 +21,8 @@ function jobOf(project: string, no: number): QueuedJob {
 }
 
 function runnerOf(id: string, project: string, shared: boolean, jobSlots = 1): KnownRunner {
-  return { id, project, shared, online: true, draining: false, capabilities: { ...capabilities, jobSlots } };
+  const state = { online: true, draining: false, jobsLeft: null };
+  return { id, project, shared, ...state, capabilities: { ...capabilities, jobSlots } };
 }
 
 /** A queue whose slots become free one after the other: gives the jobs in the order in which they were given out. */

@@ -119,7 +119,7 @@ export class PureQueue {
   #dispatch(): void {
     const ready = [...this.#runners]
       .filter(([, { online, draining }]) => online && !draining)
-      .map(([id, state]) => ({ id, project: "main", shared: false, capabilities, ...state }));
+      .map(([id, state]) => ({ id, project: "main", shared: false, capabilities, jobsLeft: null, ...state }));
     const held = [...this.jobs.values()];
     const waiting = held
       .filter(({ record }) => record.state === "queued")
