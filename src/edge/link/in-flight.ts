@@ -9,7 +9,7 @@ import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
  * Bytes of requests at one runner that it has not answered. They may lie in the memory of the link's object, which has
  * 128 MB (https://developers.cloudflare.com/durable-objects/platform/limits/), twice: as received and as sent.
  */
-const IN_FLIGHT_BYTES = 32 * 1_024 * 1_024;
+const IN_FLIGHT_BYTES = 48 * 1_024 * 1_024;
 
 /** The clock and timers of deadlines. */
 export interface Timing {

@@ -24,7 +24,7 @@ export function findSubmitted(
 
 /** Accepts a job: it is on disk before this returns. The same idempotency key returns the same job. */
 export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutcome {
-  const { store, log, traces, turns, maxAttempts, outside } = queue;
+  const { store, log, traces, maxAttempts, outside } = queue;
   const { traceparent = null, ...asked } = submission;
   const known = findSubmitted(queue, asked.idempotencyKey, asked.requestHash);
   if (known !== null) return known;
@@ -33,7 +33,6 @@ export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutc
   const nowMs = outside.now();
   const id = createId("job", nowMs);
   outside.transaction(() => {
-    turns.enter(asked.project, nowMs);
     store.insert({ ...asked, id, createdAtMs: nowMs, maxAttempts });
     log.record(id, "queued", null);
     if (traceparent !== null) traces.keep(id, traceparent);

@@ -10,8 +10,8 @@ interface Assignable {
   readonly waiting: ReadonlyMap<string, Iterable<QueuedJob>>;
   readonly runners: readonly KnownRunner[];
   readonly leased: readonly JobRecord[];
-  /** Turn of each project: the least is next. */
-  readonly turns: ReadonlyMap<string, number>;
+  /** Turn of a project: the least is next. */
+  readonly turnOf: (project: string) => number;
   /** Called for a job that no runner with room may take. */
   readonly skip?: (job: QueuedJob) => void;
 }
@@ -25,7 +25,7 @@ interface Pair {
  * Pairs waiting jobs with runners that may take them and have free slots beside their leases. Projects take turns: one
  * with a thousand jobs delays another until the next free slot only. Reads no more of `waiting` than there is room for.
  */
-export function assignJobs({ waiting, runners, leased, turns, skip }: Assignable, nowMs: number): Pair[] {
+export function assignJobs({ waiting, runners, leased, turnOf, skip }: Assignable, nowMs: number): Pair[] {
   const held = Map.groupBy(leased, (job) => job.runnerId);
   const room = new Map(
     runners.map(({ id, capabilities: { jobSlots }, jobsLeft }) => [
@@ -52,7 +52,6 @@ export function assignJobs({ waiting, runners, leased, turns, skip }: Assignable
     }
     return null;
   };
-  const turnOf = (project: string) => turns.get(project) ?? 0;
   const line = [...waiting]
     .toSorted(([a], [b]) => turnOf(a) - turnOf(b))
     .map(([project, jobs]) => ({ project, jobs: jobs[Symbol.iterator]() }));

@@ -35,8 +35,9 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   const skip = (job: QueuedJob) => {
     if (!isFit(job, everyone)) store.markUnfit(job.record.id, fleet);
   };
-  const turns = queue.turns.read(nowMs);
-  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turns, skip }, nowMs);
+  const turnOf = queue.turns.read(nowMs);
+  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turnOf, skip }, nowMs);
+  for (const { job, runner } of pairs) if (runner.shared) queue.turns.begin(job.record.id, job.project, nowMs);
   await Promise.all(pairs.map(({ job, runner }) => offerJob(queue, job, runner)));
 }
 

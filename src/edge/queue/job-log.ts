@@ -32,16 +32,9 @@ export class JobLog {
   apply(before: JobRecord, after: JobRecord, detail: string | null): void {
     this.#store.save(after);
     if (before.state === after.state) return;
-    if (before.state === "leased") this.#endTurn(before);
+    if (before.state === "leased") this.#turns.end(before.id, this.#now());
     this.record(after.id, after.state === "queued" ? "requeued" : after.state, detail);
     if (hasEnded(after)) this.#feed.close(after.id);
-  }
-
-  #endTurn({ id, runnerId }: JobRecord): void {
-    const project = this.#store.projectOf(id);
-    const leasedAtMs = this.#store.leasedAtMs(id);
-    if (project === null || runnerId === null || leasedAtMs === null) return;
-    this.#turns.end(project, runnerId, Math.max(0, this.#now() - leasedAtMs));
   }
 
   record(jobId: string, type: JobEvent["type"], detail: string | null, progress: JobProgress | null = null): void {

@@ -34,12 +34,15 @@ export class JobTraces {
   }
 }
 
-/** Least time that a lease counts as, and by which a project that had no jobs goes before the others. */
+/** Least time that a lease counts as, and most by which a project that had no turn goes before the others. */
 const LEAST_LEASE_MS = 1_000;
+/** Row of the time that the project which had the last turn had used: no project has this name. */
+const CLOCK = "";
 
 /**
  * Turns of projects at shared runners, in the queue object's SQLite: the project whose jobs have used the least time of
- * runners is next.
+ * runners is next. What one did not use while others had their turns is not owed to it. The time of a project's own
+ * runners, which are nobody else's, does not count.
  * Source: Goyal, Vin and Cheng, SIGCOMM 1996 (start-time fair queueing).
  */
 export class ProjectTurns {
@@ -49,49 +52,53 @@ export class ProjectTurns {
     this.#sql = sql;
   }
 
-  /** Time that each project's jobs have used, with those that run. */
-  read(nowMs: number): Map<string, number> {
+  /** Times at which the turns of the projects are, with what their running jobs have used until now. */
+  read(nowMs: number): (project: string) => number {
     const rows = this.#sql.exec<{ project: string; used_ms: number }>(
       `select project, sum(used_ms) as used_ms from (
          select project, turn as used_ms from project_turns
-         union all
-         select jobs.project, max(?1, ?2 - (select max(at_ms) from events where job_id = jobs.id and type = 'leased'))
-         from jobs join runners on runners.id = runner_id and shared = 1 where state = 'leased'
-       ) where used_ms is not null group by project`,
+         union all select project, max(?1, ?2 - turn_at_ms) from jobs where state = 'leased' and turn_at_ms is not null
+       ) group by project`,
       LEAST_LEASE_MS,
       nowMs,
     );
-    return new Map(rows.toArray().map((row) => [row.project, row.used_ms]));
+    const used = new Map(rows.toArray().map((row) => [row.project, row.used_ms]));
+    const earliestMs = Math.max(0, (used.get(CLOCK) ?? 0) - LEAST_LEASE_MS);
+    return (project) => Math.max(earliestMs, used.get(project) ?? 0);
   }
 
-  /** Before a project's first job after a rest: what it did not use meanwhile is not owed to it. */
-  enter(project: string, nowMs: number): void {
-    const active = this.#sql
-      .exec<{ project: string }>("select distinct project from jobs where state in ('queued', 'leased')")
-      .toArray();
-    if (active.some((each) => each.project === project)) return;
-    const used = this.read(nowMs);
-    const reachedMs =
-      active.length === 0
-        ? Math.max(0, ...used.values())
-        : Math.min(...active.map((each) => used.get(each.project) ?? 0));
-    const forgoneMs = reachedMs - LEAST_LEASE_MS - (used.get(project) ?? 0);
-    if (forgoneMs > 0) this.#add(project, forgoneMs);
+  /** Gives a project's job a turn at a shared runner, before its lease. */
+  begin(jobId: string, project: string, nowMs: number): void {
+    const atMs = this.read(nowMs)(project);
+    const set = "insert into project_turns (project, turn) values (?1, ?2) on conflict (project) do update set";
+    this.#sql.exec(`${set} turn = max(turn, ?2)`, project, Math.max(0, atMs - this.#runningMs(project, nowMs)));
+    this.#sql.exec(`${set} turn = max(turn, ?2)`, CLOCK, atMs);
+    this.#sql.exec("update jobs set turn_at_ms = ? where id = ?", nowMs, jobId);
   }
 
-  /** Counts a lease that lasted `ranMs`. A project's own runners are nobody else's: their time does not count. */
-  end(project: string, runnerId: string, ranMs: number): void {
-    const shared = this.#sql.exec("select 1 from runners where id = ? and shared = 1", runnerId).toArray();
-    if (shared.length > 0) this.#add(project, Math.max(LEAST_LEASE_MS, Math.round(ranMs)));
-  }
-
-  #add(project: string, durationMs: number): void {
+  /** Counts the time of a lease that ends, if it was a turn. */
+  end(jobId: string, nowMs: number): void {
     this.#sql.exec(
-      `insert into project_turns (project, turn) values (?1, ?2)
-       on conflict (project) do update set turn = turn + ?2`,
-      project,
-      durationMs,
+      `update project_turns set turn = turn + (select max(?1, ?2 - turn_at_ms) from jobs where id = ?3)
+       where project = (select project from jobs where id = ?3 and turn_at_ms is not null)`,
+      LEAST_LEASE_MS,
+      nowMs,
+      jobId,
     );
+    this.#sql.exec("update jobs set turn_at_ms = null where id = ? and turn_at_ms is not null", jobId);
+  }
+
+  #runningMs(project: string, nowMs: number): number {
+    const [row] = this.#sql
+      .exec<{ ms: number | null }>(
+        `select sum(max(?1, ?2 - turn_at_ms)) as ms from jobs
+         where state = 'leased' and turn_at_ms is not null and project = ?3`,
+        LEAST_LEASE_MS,
+        nowMs,
+        project,
+      )
+      .toArray();
+    return row?.ms ?? 0;
   }
 }
 
@@ -134,6 +141,8 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
    create index if not exists jobs_waiting_fit on jobs (state, project, id, unfit_for);
    create index if not exists jobs_by_submitter on jobs (state, project, submitted_by)`,
   ensureColumn("runners", "jobs_left", "integer"),
+  // Time at which a job's lease at a shared runner began.
+  ensureColumn("jobs", "turn_at_ms", "integer"),
 ];
 
 type Row = { runner_id: string; standing: string };

@@ -277,7 +277,8 @@ export class PlacementWatch {
     if (heard) this.#noteExcess(attempt, leftMs - outlook.serviceMs, nowMs);
     if (heard) this.#noteQueued(attempt, leftMs, nowMs);
     const backlogMs = Math.min(retryAfterMs, leftMs - outlook.medianServiceMs);
-    if (backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
+    // What the link says in the runner's stead is nothing of the device.
+    if (heard && backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
   }
 
   /**

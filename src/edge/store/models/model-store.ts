@@ -285,7 +285,7 @@ export async function findModel(db: ProjectDatabase, nameOrId: string): Promise<
 /** A version with name, id and project of its model, and its placement rule. */
 export interface NamedVersion extends ServedVersion {
   readonly project: string;
-  /** Number of the project, which says nothing else of it: runners of others learn it. */
+  /** Number of the project's row, which says nothing else of it: runners of others learn it. An import may change it. */
   readonly tenant: number;
   readonly model: string;
   readonly modelId: string;

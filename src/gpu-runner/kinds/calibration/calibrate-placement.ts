@@ -174,7 +174,8 @@ async function measureSize(
     error = Math.max(error, maxRelativeError(wanted, await askDevice(device.host, modelKey, batchOf(rows))));
     return error <= agreement;
   };
-  const served = { modelVersionId: model.modelVersionId, variant, threads, maxRows, budgetMs: limits.timeoutMs };
+  const { modelVersionId, tenant } = model;
+  const served = { modelVersionId, tenant, variant, threads, maxRows, budgetMs: limits.timeoutMs };
   const sweep = await sweepBatches({
     ...limits,
     maxRows: error <= agreement && hasRows(model) ? Math.min(limits.maxRows, maxRows ?? limits.maxRows) : 1,

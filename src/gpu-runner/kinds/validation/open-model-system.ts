@@ -106,7 +106,8 @@ function askQueue(
   underWay: Set<string>,
   signal: AbortSignal,
 ): Ask {
-  const served = { modelVersionId: model.modelVersionId, variant, ...configuration, joins };
+  const { modelVersionId, tenant } = model;
+  const served = { modelVersionId, tenant, variant, ...configuration, joins };
   return async (tensors, wishes = { budgetMs: LIMITS.maxBudgetMs, confidence: 0.99 }) => {
     signal.throwIfAborted();
     const requestId = createId("request");

@@ -1,12 +1,13 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { Waiting } from "./play-queue.ts";
 import { costMs } from "./traffic.ts";
-import { type Arranged, byUrgency, byUrgencyAlone, isProbe, LAST_TURN } from "./urgency.ts";
+import { type Arranged, byUrgency, isProbe, LAST_TURN } from "./urgency.ts";
 
 /** Device time of a tenant's requests in one turn. Within a turn the deadlines of all tenants decide. */
 const TURN_MS = 10;
 /** Device time that a tenant which uses less than its share is ahead of the others, for its bursts. */
 const CREDIT_MS = 50;
+const NOBODY = { priority: 0 };
 /** Turns of a tenant that alone fills the queue's places or bytes, however little time its requests take. */
 const FULL_TURNS = 4;
 
@@ -36,22 +37,29 @@ export class FairShare {
 
   /** Arranges requests that are ordered by urgency; those of one tenant alone stay as they are. */
   arrange<Work extends Waiting>(order: readonly Work[]): Arranged<Work> {
-    const callers = order.filter((work) => !isProbe(work));
+    const callers = isProbe(order.at(-1) ?? NOBODY) ? order.filter((work) => !isProbe(work)) : order;
     const first = callers[0]?.line.tenant;
-    if (callers.every(({ line }) => line.tenant === first)) return byUrgencyAlone(order);
-    const places = new Map<Work, Place>();
+    const isShared = callers.some(({ line }) => line.tenant !== first);
+    // Turns of one tenant are seldom asked for.
+    let turns = isShared ? this.#takeTurns(callers) : null;
+    const known = () => (turns ??= this.#takeTurns(callers));
+    return {
+      order: turns === null ? order : [...turns.served, ...order.slice(callers.length)],
+      isShared,
+      turnOf: (work) => known().turnByWork.get(work) ?? LAST_TURN,
+      nextTurnOf: (tenant) => known().nextTurns.get(tenant) ?? turnAt(this.#aheadMs(tenant)),
+    };
+  }
+
+  #takeTurns<Work extends Waiting>(callers: readonly Work[]): Turns<Work> {
     const nextTurns = new Map<number | undefined, number>();
+    const places: Place<Work>[] = [];
     for (const [tenant, works] of Map.groupBy(callers, ({ line }) => line.tenant)) {
       nextTurns.set(tenant, placeInTurns(works, this.#aheadMs(tenant), places));
     }
-    const turnOf = (work: Work) => places.get(work)?.turn ?? LAST_TURN;
-    const dueMsOf = (work: Work) => places.get(work)?.dueMs ?? work.deadlineMs;
-    const served = callers.toSorted((a, b) => turnOf(a) - turnOf(b) || dueMsOf(a) - dueMsOf(b) || byUrgency(a, b));
-    return {
-      order: [...served, ...order.slice(callers.length)],
-      turnOf,
-      nextTurnOf: (tenant) => nextTurns.get(tenant) ?? turnAt(this.#aheadMs(tenant)),
-    };
+    places.sort((a, b) => a.turn - b.turn || a.dueMs - b.dueMs || byUrgency(a.work, b.work));
+    const turnByWork = new Map(places.map(({ work, turn }) => [work, turn]));
+    return { served: places.map(({ work }) => work), turnByWork, nextTurns };
   }
 
   #virtualMs(tenant: number | undefined): number {
@@ -64,14 +72,21 @@ export class FairShare {
   }
 }
 
-interface Place {
+interface Turns<Work extends Waiting> {
+  readonly served: readonly Work[];
+  readonly turnByWork: ReadonlyMap<Work, number>;
+  readonly nextTurns: ReadonlyMap<number | undefined, number>;
+}
+
+interface Place<Work extends Waiting> {
+  readonly work: Work;
   readonly turn: number;
   /** Earliest deadline of it and of the requests of its tenant that wait behind it in the same turn. */
   readonly dueMs: number;
 }
 
-/** Places a tenant's requests from this virtual time on, and returns the turn of its next one. */
-function placeInTurns<Work extends Waiting>(works: readonly Work[], fromMs: number, places: Map<Work, Place>): number {
+/** Adds the places of a tenant's requests from this virtual time on, and returns the turn of its next one. */
+function placeInTurns<Work extends Waiting>(works: readonly Work[], fromMs: number, places: Place<Work>[]): number {
   let atMs = fromMs;
   const turns = works.map((work) => {
     const turn = turnAt(atMs);
@@ -79,9 +94,9 @@ function placeInTurns<Work extends Waiting>(works: readonly Work[], fromMs: numb
     return turn;
   });
   for (let index = works.length - 1, dueMs = Infinity; index >= 0; index--) {
-    const { deadlineMs } = works[index]!;
-    dueMs = turns[index] === turns[index + 1] ? Math.min(dueMs, deadlineMs) : deadlineMs;
-    places.set(works[index]!, { turn: turns[index]!, dueMs });
+    const work = works[index]!;
+    dueMs = turns[index] === turns[index + 1] ? Math.min(dueMs, work.deadlineMs) : work.deadlineMs;
+    places.push({ work, turn: turns[index]!, dueMs });
   }
   return turnAt(atMs);
 }

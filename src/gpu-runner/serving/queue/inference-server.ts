@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promi
 import type { Fault } from "../../../protocol/wire/fault.ts";
 import type { InferOffer } from "../../../protocol/link.ts";
 import type { ServiceTimes } from "../../../protocol/inference/inference.ts";
+import { FairPlaces } from "../../../protocol/inference/fair-places.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
@@ -87,6 +88,8 @@ interface RunningBatch extends Running {
 /** Requests for which the queue is played again at the end of a batch, so that this costs less than a millisecond. */
 const DECIDED_AGAIN = 32;
 const TOO_SLOW = "The model takes longer here now than the budget.";
+/** Most that the way to a device's process and back counts as its use: a longer one waits for a process that ended. */
+const MOST_AROUND_MS = 100;
 /** Tenants whose last trials are known. */
 const KEPT_TRIALS = 128;
 const NO_ROOM_IN_TIME = "The queue left no room for it in time.";
@@ -110,6 +113,8 @@ export class InferenceServer {
   #order: readonly Work[] = [];
   /** Requests that found no room and may be refused later, with what ends their wait: a batch's end may leave some. */
   readonly #undecided = new Map<Work, AbortController>();
+  readonly #places = new FairPlaces<number | undefined>(LIMITS.deviceQueueRequests);
+  readonly #bytes = new FairPlaces<number | undefined>(LIMITS.deviceQueueBytes);
   #running: RunningBatch | null = null;
   readonly #refusals = new RefusalMemory();
   /** By tenant. */
@@ -241,7 +246,7 @@ export class InferenceServer {
 
   #refuseUnlessPatient(work: Work, reason: string, nowMs: number): boolean {
     const hasWaited = this.#undecided.has(work);
-    const isPatient = work.refusableUntilMs > nowMs && (hasWaited || this.#hasPlaceFor(work));
+    const isPatient = work.refusableUntilMs > nowMs && (hasWaited || this.#takePlaceFor(work));
     if (!isPatient) this.#refuse(work, createOverloaded(hasWaited ? NO_ROOM_IN_TIME : reason, this.#doneMs - nowMs));
     return !isPatient;
   }
@@ -263,19 +268,17 @@ export class InferenceServer {
   /** Ends the wait for room, whose timer would keep the request and its answer. */
   #endWait(work: Work): void {
     this.#undecided.get(work)?.abort();
-    this.#undecided.delete(work);
+    if (!this.#undecided.delete(work)) return;
+    this.#places.giveBack(work.line.tenant);
+    this.#bytes.giveBack(work.line.tenant, work.sizeBytes);
   }
 
-  /** Whether as much may still wait undecided, of its tenant's even part; this is no part of what is accepted. */
-  #hasPlaceFor({ sizeBytes, line }: Work): boolean {
-    let [count, bytes] = [0, sizeBytes];
-    for (const each of this.#undecided.keys()) {
-      if (each.line.tenant !== line.tenant) continue;
-      count++;
-      bytes += each.sizeBytes;
-    }
-    const tenants = this.#traffic.tenants(line.tenant);
-    return count < LIMITS.deviceQueueRequests / tenants && bytes <= LIMITS.deviceQueueBytes / tenants;
+  /** Whether a request gets a place to wait undecided, which is no part of what is accepted; `#endWait` gives it back. */
+  #takePlaceFor({ sizeBytes, line }: Work): boolean {
+    if (!this.#places.take(line.tenant)) return false;
+    if (this.#bytes.take(line.tenant, sizeBytes)) return true;
+    this.#places.giveBack(line.tenant);
+    return false;
   }
 
   /**
@@ -352,6 +355,7 @@ export class InferenceServer {
     const { modelKey, id: requestId, line, trialOf, isProbe } = batch[0]!;
     const rows = countRows(batch);
     const meter = isProbe ? null : this.meter;
+    let usedMs: number | null = null;
     meter?.began(startedMs);
     try {
       const inputs = batch.length === 1 ? batch[0]!.tensors : joinTensors(batch.map(({ tensors }) => tensors));
@@ -371,6 +375,7 @@ export class InferenceServer {
         if (trialOf === undefined) line.times.note(rows, serviceMs, endedMs);
         else trialOf.times.noteTrial(rows, serviceMs, endedMs);
       }
+      usedMs = Math.min(serviceMs, times.uploadMs + times.computeMs + times.readbackMs + MOST_AROUND_MS);
       const queuedMs = batch.map(({ arrivedMs }) => startedMs - arrivedMs);
       meter?.computed(rows, times, queuedMs);
       // The way to and from the device's process counts with the transfers.
@@ -387,9 +392,10 @@ export class InferenceServer {
       this.#fail(batch, error);
       return () => {};
     } finally {
-      const usedMs = this.#now() - startedMs;
+      const endedMs = this.#now();
+      usedMs ??= endedMs - startedMs;
       if (!isProbe) this.#fair.charge(line.tenant, usedMs - (this.#running?.chargedMs ?? 0), this.#order);
-      meter?.ended(this.#now());
+      meter?.ended(endedMs);
     }
   }
 

@@ -1,5 +1,6 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import {
+  endBefore,
   type Expected,
   type Line,
   NOTHING,
@@ -27,9 +28,9 @@ export type Verdict<Work extends Waiting> =
   /** The queue is full, or it would be late or make another one late. */
   | { readonly kind: "overloaded"; readonly reason: string; readonly backlogMs: number };
 
-/** Age of a line's times, and of the device's last trial, from which a request may be tried that they exclude. */
+/** Age of a line's times, and of its tenant's last trial, from which a request may be tried that they exclude. */
 const TRIAL_AFTER_MS = 100;
-/** Most of the device's time for trials while other work is there, should they last as long as ever. */
+/** Most of the device's time for a tenant's trials while other work is there, should they last as long as ever. */
 const TRIAL_SHARE = 0.05;
 /**
  * Safety factor on the deviation of the work before a request. A factor of one is right for a single forecast, but
@@ -74,14 +75,16 @@ export function judgeArrival<Work extends Waiting>(
       ? "As much waits for the device as may."
       : null;
   if (reason !== null) {
-    const backlogMs = playQueue(order, nowMs, running).endMs - nowMs;
+    const waiting = arrange(order);
+    const played = playQueue(waiting.order, nowMs, running);
+    const backlogMs = endBefore(waiting, line.tenant, played, nowMs) - nowMs;
     return { kind: "overloaded", reason, backlogMs };
   }
   const grown = insertByUrgency(kept, newcomer);
   const [before, after] = [arrange(kept), arrange(grown)];
   const plain = forecast(before, after, newcomer, nowMs, running, { caution: CAUTION, rowsOf });
   const { backlogMs } = plain;
-  const share = shareAbove(newcomer);
+  const share = shareAbove(newcomer, (tenant) => after.nextTurnOf(tenant) <= after.turnOf(newcomer));
   const forecasts = [plain];
   const isIdle = kept.length === 0 && running === null;
   // Once more with room for work to come, which interrupts nothing that begins now. Such a plan alone would leave out
@@ -109,18 +112,21 @@ export function judgeArrival<Work extends Waiting>(
 /** Effect of a newcomer on a queue: whether it would be late itself, and the others that it would make late. */
 function forecast<Work extends Waiting>(
   { order: kept }: Arranged<Work>,
-  { order: grown }: Arranged<Work>,
+  after: Arranged<Work>,
   newcomer: Work,
   nowMs: number,
   running: Running | null,
   options: PlayOptions & Pick<Expected, "rowsOf">,
 ): { readonly isLate: boolean; readonly harmed: readonly Work[]; readonly backlogMs: number } {
-  const { late, endsMs, endMs } = playQueue(grown, nowMs, running, options);
+  const { order: grown } = after;
+  const played = playQueue(grown, nowMs, running, options);
+  const { late, endsMs } = played;
+  const backlogMs = endBefore(after, newcomer.line.tenant, played, nowMs) - nowMs;
   const endOfItMs = endsMs[grown.indexOf(newcomer)]!;
   const isLate =
     late.includes(newcomer) ||
     endOfItMs + roomMs(ofTenant(kept, newcomer), newcomer.line, options.rowsOf) > newcomer.deadlineMs;
-  if (isLate || late.length === 0) return { isLate, harmed: [], backlogMs: endMs - nowMs };
+  if (isLate || late.length === 0) return { isLate, harmed: [], backlogMs };
   const beforeMs = playQueue(kept, nowMs, running, options).endsMs;
   const places = new Map(kept.map((each, place) => [each, place]));
   const lateOnes = new Set(late);
@@ -130,13 +136,13 @@ function forecast<Work extends Waiting>(
     // Requests that are late anyway, or end no later than before, are not harmed.
     return wasMs <= each.deadlineMs && !(endsMs[at]! <= wasMs);
   });
-  return { isLate, harmed, backlogMs: endMs - nowMs };
+  return { isLate, harmed, backlogMs };
 }
 
 /**
  * Whether a request that its line's times exclude is tried all the same. Nothing else would renew these times where
  * they exclude every request. One trial of a device at a time; behind other work more seldom, since it may make that late.
- * Callers choose the shapes that make lines, so the pauses are the device's, too.
+ * Callers choose the shapes that make lines, so the pauses are their tenant's, too.
  */
 function isTrialDue(
   order: readonly Waiting[],
@@ -216,8 +222,8 @@ function isFull(order: readonly Waiting[], newcomer: Waiting): boolean {
 }
 
 /**
- * Refused requests since the last batch began. Until the next batch a queue only grows, so a request no better off than
- * a refused one is refused without a simulation: of the same line, with as many rows, no later deadline, no higher
+ * Refused requests since the last batch began. Until the next batch a tenant's part of the queue only grows, so a
+ * request no better off than a refused one is refused without a simulation: of the same line, with as many rows, no later deadline, no higher
  * priority, and at least the same confidence.
  */
 export class RefusalMemory {

@@ -3,6 +3,7 @@ import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { rowShapeOf } from "./join-tensors.ts";
 import type { Line } from "./play-queue.ts";
 import { ServiceTimes } from "./service-times.ts";
+import { dropBeyond } from "./traffic.ts";
 
 /** Line with its measured times. */
 export interface ServedLine extends Line {
@@ -21,16 +22,16 @@ interface Shape {
   readonly linesByCaps: Map<string, ServedLine>;
 }
 
-/** Number of tenants, and of each one's shapes with times; callers choose the shapes that they send. */
-const KEPT_TENANTS = 128;
+/** Number of a tenant's shapes with times, and of those of all; callers choose the shapes that they send. */
 const KEPT_SHAPES = 64;
+const KEPT_IN_ALL = 256;
 /** Number of recent caps of a shape. */
 const KEPT_CAPS = 8;
 
 /** Key that no model has. */
 const PROBES = "probes";
 
-/** Lines of a device by tenant; the least recently used are forgotten. */
+/** Lines of a device by tenant; the least recently used are forgotten, of all those of the tenant with most. */
 export class LineTable {
   readonly #tenants = new Map<number | undefined, Map<string, Shape>>();
 
@@ -40,8 +41,9 @@ export class LineTable {
     joins: boolean,
     { tenant, ...caps }: Caps & Pick<Line, "tenant"> = {},
   ): ServedLine {
-    const shapes = useOf(this.#tenants, tenant, KEPT_TENANTS, () => new Map<string, Shape>());
+    const shapes = useOf(this.#tenants, tenant, KEPT_IN_ALL, () => new Map<string, Shape>());
     const shape = useOf(shapes, `${modelKey} ${rowShapeOf(tensors)}`, KEPT_SHAPES, createShape);
+    dropBeyond(KEPT_IN_ALL, this.#tenants);
     const capsKey = `${caps.maxRows ?? ""} ${caps.maxInFlight ?? ""}`;
     const create = () => createLine(modelKey, shape.times, { ...caps, tenant });
     const line = useOf(shape.linesByCaps, capsKey, KEPT_CAPS, create);

@@ -42,8 +42,11 @@ export type Costly = Pick<Waiting, "line" | "rows" | "priority">;
 export interface Expected {
   /** Most rows of a batch of a line that are worthwhile. */
   readonly rowsOf: (line: Line) => number;
-  /** Share of the device's time to keep free for requests of other lines that earn more than one and go no later. */
-  readonly shareAbove: (newcomer: Costly) => number;
+  /**
+   * Share of the device's time to keep free for requests of other lines that earn more than one and go no later:
+   * `goesNoLater` says so of the next ones of another tenant.
+   */
+  readonly shareAbove: (newcomer: Costly, goesNoLater: (tenant: number | undefined) => boolean) => number;
 }
 
 /** No arrivals. */
@@ -273,29 +276,33 @@ export function planBatch<Work extends Waiting>(
   return { doomed, batch: best.batch, backlogMs: (tenant) => endBefore(viable, tenant, best, nowMs) - nowMs };
 }
 
-/** Whether the request in this place may go first: all that it would overtake have the same turn and priority. */
-function mayLead<Work extends Waiting>({ order, turnOf }: Arranged<Work>, place: number): boolean {
+/**
+ * Whether the request in this place may go first: all that it would overtake are no more important ones of its tenant, or
+ * have the same turn.
+ */
+function mayLead<Work extends Waiting>({ order, isShared, turnOf }: Arranged<Work>, place: number): boolean {
   const leader = order[place];
   if (leader === undefined) return false;
-  return order
-    .slice(0, place)
-    .every(
-      (each) =>
-        turnOf(each) === turnOf(leader) &&
-        (each.line.tenant !== leader.line.tenant || each.priority === leader.priority),
-    );
+  if (!isShared) return leader.priority === order[0]!.priority;
+  const mayOvertake = (each: Work) =>
+    turnOf(each) === turnOf(leader) && (each.line.tenant !== leader.line.tenant || each.priority === leader.priority);
+  return order.slice(0, place).every(mayOvertake);
 }
 
-/** Expected end of the work up to the turn of a tenant's next request; of all where all have one turn. */
-function endBefore<Work extends Waiting>(
-  { order, turnOf, nextTurnOf }: Arranged<Work>,
+/** Expected end of the first batch, and of the work that goes before a tenant's next request. */
+export function endBefore<Work extends Waiting>(
+  { order, isShared, turnOf, nextTurnOf }: Arranged<Work>,
   tenant: number | undefined,
-  { endsMs, endMs }: Outcome<Work>,
+  { batch, endsMs, endMs }: Outcome<Work>,
   nowMs: number,
 ): number {
+  if (!isShared && order[0]?.line.tenant === tenant) return endMs;
   const turn = nextTurnOf(tenant);
   const later = order.findIndex((work) => turnOf(work) > turn);
   if (later < 0) return endMs;
+  const [leader] = batch;
+  let latestMs = leader === undefined ? nowMs : endsMs[order.indexOf(leader)]!;
   // Those that never begin have no end.
-  return endsMs.subarray(0, later).reduce((latest, each) => (each > latest ? each : latest), nowMs);
+  for (const each of endsMs.subarray(0, later)) if (each > latestMs) latestMs = each;
+  return latestMs;
 }

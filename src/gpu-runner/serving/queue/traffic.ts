@@ -1,7 +1,7 @@
 import { type Costly, type Expected, fullRowsOf, type Line, type Waiting } from "./play-queue.ts";
 import { SURE } from "./service-times.ts";
 
-/** Arrivals of a line that stand for the next ones: so many, none older than this; and most lines of a tenant with some. */
+/** Arrivals of a line that stand for the next ones: so many, none older than this; and most lines with some. */
 const KEPT_ARRIVALS = 64;
 const SPAN_MS = 1_000;
 const KEPT_LINES = 64;
@@ -49,21 +49,16 @@ export class Traffic {
     const stream = streams.get(line) ?? createStream();
     streams.delete(line);
     streams.set(line, stream);
-    // Callers choose the shapes that make lines.
-    if (streams.size > KEPT_LINES) streams.delete(streams.keys().next().value!);
+    // Callers choose the shapes that make lines: the tenant with most of them loses one.
+    dropBeyond(KEPT_LINES, this.#tenants);
     stream.arrivals.push({ atMs: nowMs, budgetMs: deadlineMs - nowMs, priority, rows });
     if (stream.arrivals.length > KEPT_ARRIVALS) stream.arrivals.shift();
-  }
-
-  /** Number of tenants with recent arrivals, this one included. */
-  tenants(tenant: number | undefined): number {
-    return this.#tenants.size + (this.#tenants.has(tenant) ? 0 : 1);
   }
 
   expectedAt(nowMs: number): Expected {
     return {
       rowsOf: (line) => this.#rowsOf(line, nowMs),
-      shareAbove: (newcomer) => this.#shareAbove(newcomer, nowMs),
+      shareAbove: (newcomer, goesNoLater) => this.#shareAbove(newcomer, goesNoLater, nowMs),
     };
   }
 
@@ -132,13 +127,17 @@ export class Traffic {
     return Math.min(1, 1 / (this.#tenants.size * share));
   }
 
-  /** Share of the device's time for expected requests of other lines that earn more, of its priority at least. */
-  #shareAbove(newcomer: Costly, nowMs: number): number {
+  /**
+   * Share of the device's time for expected requests of other lines that earn more: of its tenant of its priority at
+   * least, of others whose next ones go no later.
+   */
+  #shareAbove(newcomer: Costly, goesNoLater: (tenant: number | undefined) => boolean, nowMs: number): number {
     const ownMs = costMs(newcomer);
     const { line: own, priority: least } = newcomer;
     let share = 0;
     for (const [tenant, streams] of this.#tenants) {
       const isOwn = tenant === own.tenant;
+      if (!isOwn && !goesNoLater(tenant)) continue;
       let tenantShare = 0;
       for (const [other, stream] of streams) {
         if (other === own) continue;
@@ -178,6 +177,17 @@ export class Traffic {
     streams?.delete(line);
     if (streams?.size === 0) this.#tenants.delete(line.tenant);
   }
+}
+
+/** Removes the first entry of the largest map while there are more than so many in all. */
+export function dropBeyond(most: number, maps: ReadonlyMap<unknown, Map<unknown, unknown>>): void {
+  let count = 0;
+  let largest = new Map<unknown, unknown>();
+  for (const map of maps.values()) {
+    count += map.size;
+    if (map.size > largest.size) largest = map;
+  }
+  if (count > most) largest.delete(largest.keys().next().value);
 }
 
 function createStream(): Stream {

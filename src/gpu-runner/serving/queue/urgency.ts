@@ -28,6 +28,8 @@ export function insertByUrgency<Work extends Urgent>(order: readonly Work[], wor
 /** A queue in the order in which it is served. */
 export interface Arranged<Work extends Waiting> {
   readonly order: readonly Work[];
+  /** Whether requests of several tenants wait; turns of one alone do not bind it. */
+  readonly isShared: boolean;
   /** A later turn gives way to an earlier one of another tenant; a probe has the last one. */
   readonly turnOf: (work: Work) => number;
   /** Turn of a tenant's next request. */
@@ -40,11 +42,12 @@ export type Arrange = <Work extends Waiting>(order: readonly Work[]) => Arranged
 /** Turn of a probe. */
 export const LAST_TURN = Number.POSITIVE_INFINITY;
 
-/** One tenant's requests are served by urgency, as they are. */
+/** By urgency, as if all were of one tenant. */
 export const byUrgencyAlone: Arrange = (order) => ({
   order,
+  isShared: false,
   turnOf: (work) => (isProbe(work) ? LAST_TURN : 0),
-  nextTurnOf: () => LAST_TURN,
+  nextTurnOf: () => 0,
 });
 
 /** Whether a waiting request gives way to another one: a less important one of its tenant, or one with a later turn. */

@@ -130,7 +130,7 @@ describe("a benchmark", () => {
     profile,
   });
   const assign = (jobs: readonly QueuedJob[], runners: KnownRunner[], leased: JobRecord[] = []) =>
-    assignJobs({ waiting: Map.groupBy(jobs, ({ project }) => project), runners, leased, turns: new Map() }, NOW_MS);
+    assignJobs({ waiting: Map.groupBy(jobs, ({ project }) => project), runners, leased, turnOf: () => 0 }, NOW_MS);
   const may = (changes: object, profile: Profile | null = null) =>
     assign([waiting(changes, profile)], [runner]).length === 1;
 

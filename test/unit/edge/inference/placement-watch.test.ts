@@ -574,8 +574,8 @@ describe("silence", () => {
 
   it("is not ended by what the link says in the runner's stead", () => {
     miss(300);
-    watch.refused(begin(), { code: "overloaded", heard: false }, nowMs);
-    expect(see().silentMs).toBe(300);
+    watch.refused(begin(), { code: "overloaded", heard: false, retryAfterMs: 100 }, nowMs);
+    expect(see()).toMatchObject({ silentMs: 300, queueMs: 0 });
   });
 
   it("is known at once where the runner is gone", () => {

@@ -48,7 +48,7 @@ class Line {
         waiting: Map.groupBy(this.#waiting, ({ project }) => project),
         runners: this.#runners,
         leased: [],
-        turns: this.#turns,
+        turnOf: (project) => this.#turns.get(project) ?? 0,
       },
       Date.now(),
     );

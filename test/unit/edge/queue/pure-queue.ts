@@ -126,7 +126,7 @@ export class PureQueue {
       .map(({ record, spec }) => ({ project: "main", record, spec, profile: null }));
     const leased = held.filter(({ record }) => record.state === "leased").map(({ record }) => record);
     for (const { job, runner } of assignJobs(
-      { waiting: new Map([["main", waiting]]), runners: ready, leased, turns: new Map() },
+      { waiting: new Map([["main", waiting]]), runners: ready, leased, turnOf: () => 0 },
       this.#nowMs,
     )) {
       const granted = machine.grantLease(job.record, runner.id, this.#nowMs, LEASE_MS);

@@ -54,33 +54,53 @@ describe("the share of the device that is kept free", () => {
   it("is that of lines that earn more, by what came lately", () => {
     // A hundred in half a second; the last 64 of them say one every five milliseconds, at an eighth of one each.
     const expected = arrive(short, 5, 15).expectedAt(500);
-    expect(expected.shareAbove(one(long, 0))).toBeCloseTo(0.125 / 5, 2);
-    expect(expected.shareAbove(one(short, 0))).toBe(0);
-    expect(arrive(long, 5, 15).expectedAt(500).shareAbove(one(short, 0))).toBe(0);
+    expect(expected.shareAbove(one(long, 0), () => true)).toBeCloseTo(0.125 / 5, 2);
+    expect(expected.shareAbove(one(short, 0), () => true)).toBe(0);
+    expect(
+      arrive(long, 5, 15)
+        .expectedAt(500)
+        .shareAbove(one(short, 0), () => true),
+    ).toBe(0);
   });
 
   it("leaves out what has a lower priority", () => {
-    expect(arrive(short, 5, 15, { priority: 1 }).expectedAt(500).shareAbove(one(long, 1))).toBeGreaterThan(0);
-    expect(arrive(short, 5, 15, { priority: 0 }).expectedAt(500).shareAbove(one(long, 1))).toBe(0);
+    expect(
+      arrive(short, 5, 15, { priority: 1 })
+        .expectedAt(500)
+        .shareAbove(one(long, 1), () => true),
+    ).toBeGreaterThan(0);
+    expect(
+      arrive(short, 5, 15, { priority: 0 })
+        .expectedAt(500)
+        .shareAbove(one(long, 1), () => true),
+    ).toBe(0);
   });
 
   it("counts the rows of a request, of those to come as of the newcomer", () => {
     // An eighth of a millisecond a row: forty rows are five milliseconds.
-    expect(arrive(short, 10, 15, { rows: 40 }).expectedAt(500).shareAbove(one(long))).toBeCloseTo(0.5, 2);
-    expect(arrive(short, 10, 15, { rows: 80 }).expectedAt(500).shareAbove(one(long))).toBe(0);
+    expect(
+      arrive(short, 10, 15, { rows: 40 })
+        .expectedAt(500)
+        .shareAbove(one(long), () => true),
+    ).toBeCloseTo(0.5, 2);
     expect(
       arrive(short, 10, 15, { rows: 80 })
         .expectedAt(500)
-        .shareAbove(one(long, 0, 2)),
+        .shareAbove(one(long), () => true),
+    ).toBe(0);
+    expect(
+      arrive(short, 10, 15, { rows: 80 })
+        .expectedAt(500)
+        .shareAbove(one(long, 0, 2), () => true),
     ).toBeGreaterThan(0.5);
   });
 
   it("takes no single arrival for a burst", () => {
     const traffic = new Traffic();
     for (const atMs of [0, 1, 2]) traffic.note(scriptRequest(short, `r${atMs}`, 100), atMs);
-    expect(traffic.expectedAt(10).shareAbove(one(long))).toBeCloseTo(0.125 * 0.003);
+    expect(traffic.expectedAt(10).shareAbove(one(long), () => true)).toBeCloseTo(0.125 * 0.003);
     traffic.note(scriptRequest(short, "r3", 100), 11);
-    expect(traffic.expectedAt(20).shareAbove(one(long))).toBeCloseTo(0.125 * 0.04);
+    expect(traffic.expectedAt(20).shareAbove(one(long), () => true)).toBeCloseTo(0.125 * 0.04);
   });
 
   it("forgets the line that came least recently where there are too many", () => {
@@ -90,14 +110,14 @@ describe("the share of the device that is kept free", () => {
     for (let number = 1; number < 64; number++) note(scriptLine({ fixedMs: 50 }), number);
     note(short, 64);
     note(scriptLine({ fixedMs: 50 }), 65);
-    expect(traffic.expectedAt(100).shareAbove(one(long))).toBeGreaterThan(0);
+    expect(traffic.expectedAt(100).shareAbove(one(long), () => true)).toBeGreaterThan(0);
   });
 
   it("never is all of it", () => {
     expect(
       arrive(scriptLine({ fixedMs: 8, rowMs: 0, maxRows: 1 }), 1, 15)
         .expectedAt(500)
-        .shareAbove(one(long, 0)),
+        .shareAbove(one(long, 0), () => true),
     ).toBe(0.9);
   });
 });
