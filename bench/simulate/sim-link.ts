@@ -65,7 +65,8 @@ export class SimLink {
   /** Sends a request over the socket; where the runner falls silent, only its budget ends it. */
   async infer(asked: Asked): Promise<LinkEnd> {
     this.#world.platform.link(this.runner.host.id, "infer");
-    const outcome = await askInference(this.#edge, asked.requestId, encodeFrame(asked, []), asked.budgetMs);
+    const question = { requestId: asked.requestId, frame: encodeFrame(asked, []), project: MAIN_PROJECT };
+    const outcome = await askInference(this.#edge, question, asked.budgetMs);
     if (outcome.ok) return { kind: "answered", answer: headerOf(outcome.answer) as Answer };
     const { code, retryAfterMs } = outcome.problem;
     return { kind: "failed", code, heard: outcome.heard, ...(retryAfterMs !== undefined && { retryAfterMs }) };

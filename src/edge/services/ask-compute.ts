@@ -86,7 +86,7 @@ async function ask(env: ProjectEnv, runnerId: string, question: ComputeQuestion,
     throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
   }
   return runnerLink(env, runnerId)
-    .infer(requestId, frame, leftMs)
+    .infer(requestId, frame, leftMs, env.project)
     .catch((): LinkOutcome => {
       const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
       return { ok: false, heard: false, problem };
