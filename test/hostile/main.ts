@@ -27,14 +27,20 @@ async function main(wish: Arguments): Promise<number> {
   }
   await ensureBuilt(join(import.meta.dirname, "../.."), say);
   const machine = await describeMachine();
-  const outcomes = await playAll(wish);
-  const report = { machine, seconds: wish.seconds, outcomes };
-  if (wish.out !== null) await writeFile(wish.out, `${JSON.stringify(report, null, 2)}\n`);
-  process.stdout.write(`${wish.json ? JSON.stringify(report) : renderOutcomes(outcomes)}\n`);
+  const reportOf = (outcomes: readonly Outcome[]) => ({ machine, seconds: wish.seconds, outcomes });
+  const { out } = wish;
+  // After each attack: a run is long, and may be broken off.
+  const outcomes = await playAll(wish, async (so) => {
+    if (out !== null) await writeFile(out, `${JSON.stringify(reportOf(so), null, 2)}\n`);
+  });
+  process.stdout.write(`${wish.json ? JSON.stringify(reportOf(outcomes)) : renderOutcomes(outcomes)}\n`);
   return outcomes.some((outcome) => judgeOutcome(outcome).length > 0) ? 1 : 0;
 }
 
-async function playAll({ names, seconds }: HostileWish): Promise<Outcome[]> {
+async function playAll(
+  { names, seconds }: HostileWish,
+  keep: (outcomes: readonly Outcome[]) => Promise<void>,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   let stack = await start();
   try {
@@ -47,6 +53,7 @@ async function playAll({ names, seconds }: HostileWish): Promise<Outcome[]> {
       }
       const outcome = await playAttack(stack, ATTACKS.get(name)!, seconds);
       outcomes.push(outcome);
+      await keep(outcomes);
       const found = [...judgeOutcome(outcome), ...outcome.trouble];
       say(`${name}: ${found.length === 0 ? "nothing found" : found.join("; ")}`);
     }
@@ -81,4 +88,6 @@ function isServed(stack: HostileStack): Promise<boolean> {
   );
 }
 
+// With an exit the edge's process ends, too; the runner and the victim end with their channels.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 process.exit(await main(parseArguments(process.argv.slice(2), [...ATTACKS.keys()])));
