@@ -167,7 +167,8 @@ describe("the socket", () => {
   it("carries as many bytes at once as its object has memory for", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const link = linkStub(runnerId);
-    const ask = (project: string) => link.infer(createId("request"), new Uint8Array(LIMITS.inferBodyBytes), 20_000, project);
+    const ask = (project: string) =>
+      link.infer(createId("request"), new Uint8Array(LIMITS.inferBodyBytes), 20_000, project);
     const asked = [ask("crowd"), ask("crowd"), ask("crowd")];
     await vi.waitFor(() => expect(scripted.frames).toHaveLength(3), BOUND);
     expect(await ask("crowd")).toMatchObject({ ok: false, problem: { code: "overloaded" } });

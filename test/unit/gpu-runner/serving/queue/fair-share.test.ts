@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SimClock } from "../../../../../bench/simulate/sim-clock.ts";
 import { exponential, uniformStream } from "../../../../../bench/simulate/uniform-stream.ts";

@@ -135,7 +135,9 @@ describe("a request that may have to give way to later ones", () => {
   });
 
   it("pushes out none that is late only if those come", () => {
-    const verdict = judgeArrival([request("a", 25)], request("c", 20, { priority: 1 }), 0, null, { expected: expected(0.5) });
+    const verdict = judgeArrival([request("a", 25)], request("c", 20, { priority: 1 }), 0, null, {
+      expected: expected(0.5),
+    });
     expect(verdict).toMatchObject({ kind: "admitted", pushedOut: [], order: [{ id: "c" }, { id: "a" }] });
   });
 
