@@ -38,9 +38,10 @@ describe("an uploaded model", () => {
   });
 
   it("gets distinct versions when uploads meet", async () => {
-    const uploads = await Promise.all([1, 2, 3, 4].map((seed) => upload("raced", variantOf(cartpole, seed))));
-    expect(uploads.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    expect(uploads.map(({ json }) => json.version.version).toSorted(byNumber)).toEqual([1, 2, 3, 4]);
+    const numbers = Array.from({ length: 16 }, (_, index) => index + 1);
+    const uploads = await Promise.all(numbers.map((seed) => upload("raced", variantOf(cartpole, seed))));
+    expect(new Set(uploads.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(uploads.map(({ json }) => json.version.version).toSorted(byNumber)).toEqual(numbers);
   });
 
   it("gets one version when the same bytes meet", async () => {

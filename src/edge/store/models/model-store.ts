@@ -8,7 +8,6 @@ import {
   isNotNull,
   isNull,
   lt,
-  max,
   ne,
   notInArray,
   or,
@@ -156,12 +155,10 @@ export interface VersionInput {
   readonly card?: PolicyCard;
 }
 
-const VERSION_RACES = 5;
-
 /**
  * Adds a version to a model, which is created if new. The same bytes return the existing version. `learnt` says whether
- * this upload added to an existing version: that the edge can compute it, or at which sizes its inputs are measured. Two
- * simultaneous uploads get two numbers: the slower one gets the next.
+ * this upload added to an existing version: that the edge can compute it, or at which sizes its inputs are measured.
+ * Simultaneous uploads get numbers in a row.
  */
 export async function addModelVersion(
   db: ProjectDatabase,
@@ -183,28 +180,22 @@ export async function addModelVersion(
   const isDense = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
   const isSized = inputs.some(hasSizes) && (await setInputs(db, model.id, digest, inputs));
   const learnt = isDense || isSized;
-  for (let race = 0; race < VERSION_RACES; race++) {
-    const [latest] = await db
-      .select({ version: max(modelVersions.version) })
-      .from(modelVersions)
-      .where(eq(modelVersions.modelId, model.id));
-    const version = (latest?.version ?? 0) + 1;
-    const id = createId("modelVersion");
-    const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card, files };
-    const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
-    const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
-    const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
-    const stored = created[0] ?? versions.find((known) => known.digest === digest);
-    if (stored !== undefined) {
-      return {
-        model: toModel(model, versions),
-        version: toVersion({ variants: [], data: null, ...stored }),
-        created: created.length > 0,
-        learnt,
-      };
-    }
-  }
-  throw new Error(`no version number was free for ${input.name}`);
+  // Counted within the statement, so that no other upload comes between.
+  const version = sql<number>`(select coalesce(max(${modelVersions.version}), 0) + 1 from ${modelVersions}
+    where ${modelVersions.modelId} = ${model.id})`;
+  const id = createId("modelVersion");
+  const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card, files };
+  const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
+  const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
+  const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
+  const stored = created[0] ?? versions.find((known) => known.digest === digest);
+  if (stored === undefined) throw new Error(`the version of ${input.name} vanished while it was created`);
+  return {
+    model: toModel(model, versions),
+    version: toVersion({ variants: [], data: null, ...stored }),
+    created: created.length > 0,
+    learnt,
+  };
 }
 
 function hasSizes({ shapes, values }: TensorSpec): boolean {
