@@ -44,6 +44,8 @@ describe("the table", () => {
         "createProject",
         "listProjects",
         "closeProject",
+        "getQuotas",
+        "setQuotas",
         "readMetrics",
       ]),
     );
