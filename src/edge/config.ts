@@ -33,6 +33,7 @@ export interface Env {
   readonly KEEP_REQUESTS_DAYS?: string;
   readonly KEEP_MINUTES_DAYS?: string;
   readonly KEEP_HOURS_DAYS?: string;
+  readonly KEEP_SERIES_DAYS?: string;
   readonly KEEP_ARTIFACTS_DAYS?: string;
 }
 
@@ -89,9 +90,11 @@ const Settings = z.object({
   WEBHOOK_RETRY_MS: milliseconds(60_000),
   /** Time for which the history keeps raw measurements of live requests; those of runs are kept for ever. */
   KEEP_REQUESTS_DAYS: days(2),
-  /** Time for which the history keeps rollups by minute and by hour; the wider ones are kept for ever. */
+  /** Time for which the history keeps rollups by minute and by hour; the wider ones are kept as long as their series. */
   KEEP_MINUTES_DAYS: days(14),
   KEEP_HOURS_DAYS: days(400),
+  /** Time for which it keeps a series of live requests after its last point; those of runs are kept for ever. */
+  KEEP_SERIES_DAYS: days(800),
   /** Time for which the files of jobs are kept; their results are kept for ever. */
   KEEP_ARTIFACTS_DAYS: days(90),
   /** Time for which the audit log keeps its entries. */
@@ -125,6 +128,7 @@ export interface Config {
     readonly requestsMs: number;
     readonly minutesMs: number;
     readonly hoursMs: number;
+    readonly seriesMs: number;
     readonly artifactsMs: number;
     readonly auditMs: number;
   };
@@ -184,6 +188,7 @@ export function configOf(env: Env): Config {
       requestsMs: settings.KEEP_REQUESTS_DAYS,
       minutesMs: settings.KEEP_MINUTES_DAYS,
       hoursMs: settings.KEEP_HOURS_DAYS,
+      seriesMs: settings.KEEP_SERIES_DAYS,
       artifactsMs: settings.KEEP_ARTIFACTS_DAYS,
       auditMs: settings.KEEP_AUDIT_DAYS,
     },

@@ -48,6 +48,7 @@ describe("the settings", () => {
         ["Thresholds", "Thresholds"],
         ["Requirement sets", "Requirement sets"],
         ["Webhooks", "Webhooks"],
+        ["Quotas", "Quotas"],
         ["What was done", "What was done"],
         ["Projects", "Projects"],
       ] as const) {
@@ -172,6 +173,25 @@ describe("projects", () => {
       .call(endpoints.listKeys)
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ problem: { code: "unauthorized" } });
+  });
+});
+
+describe("quotas", () => {
+  it("are told with a bar each, also to a key that only reads", async () => {
+    const limits = { webhooks: 0, models: 1_000 };
+    await stack.client.call(endpoints.setQuotas, { params: { name: "main" }, body: limits });
+    onTestFinished(async () => {
+      await stack.client.call(endpoints.setQuotas, { params: { name: "main" }, body: {} });
+    });
+    const { secret } = await stack.client.call(endpoints.createKey, { body: { name: "looker", scopes: ["read"] } });
+    const page = await openPart("quotas", {}, secret);
+    const models = page.getByRole("row").filter({ hasText: "models" }).filter({ hasText: "set by the operator" });
+    await models.getByText(/^[\d,]+ of 1,000$/).waitFor();
+    const bar = page.getByRole("progressbar", { name: "Share of the quota of webhooks" });
+    expect(await bar.getAttribute("class")).toBe("full");
+    await page.getByText(/ of 64 GiB$/).waitFor();
+    // The page asks whether its key administers.
+    expect(findings([403])).toEqual([]);
   });
 });
 

@@ -106,8 +106,8 @@ async function dump(edge: LiveEdge): Promise<Map<string, unknown[]>> {
       "select name from sqlite_schema where type = 'table' and name not like '\\_cf%' escape '\\'",
     );
     for (const { name } of tables.all() as { name: string }[]) {
-      // The audit log and the mark of the last change stay with their database.
-      if (["d1_migrations", "transfers", "audit_entries", "serving_state"].includes(name)) continue;
+      // The audit log, the mark of the last change and counts stay with their database.
+      if (["d1_migrations", "transfers", "audit_entries", "serving_state", "project_counts"].includes(name)) continue;
       const where = name === "sqlite_sequence" ? "where name != 'd1_migrations'" : "";
       const rows = database.prepare(`select * from ${name} ${where}`).all();
       found.set(name, rows.map((row) => JSON.stringify(row)).toSorted());

@@ -299,6 +299,10 @@ describe("models and requests", () => {
     [["projects", "create", "main"], 6, "project main already"],
     [["projects", "close", "nobody"], 5, "no project nobody"],
     [["projects", "close", "main"], 6, "cannot be closed"],
+    [["projects", "quotas", "nobody"], 5, "no project nobody"],
+    [["projects", "quotas", "--set", "models=1"], 2, "Name the project"],
+    [["projects", "quotas", "main", "--set", "castles=1"], 2, "must name one of models"],
+    [["projects", "quotas", "main", "--set", "models=many"], 2, "--set <quota=limit...>"],
     [["runner", "share", "nobody"], 5, "no runner nobody"],
     [["context", "use", "nowhere"], 5, "There is no context nowhere; there is: here."],
     [["jobs", "list", "--key", "mk_wrong"], 4, "--key"],
@@ -477,6 +481,17 @@ describe("what stays", () => {
     expect(await json("runner", "list", ...theirs)).toEqual([]);
     expect(await json("models", "list", ...theirs)).toEqual([]);
     expect(await millrace("projects", "list", ...theirs)).toMatchObject({ code: 4 });
+    await millrace("projects", "quotas", "tenant", "--set", "models=0", "keys=7");
+    const set = await millrace("projects", "quotas", "tenant", "--set", "storedBytes=1GiB", "keys=default");
+    expect(set.out).toMatch(/^models +models +0 of 0 +set$/m);
+    expect(set.out).toMatch(/^storedBytes +files +0 B of 1 GiB +set$/m);
+    expect(set.out).toMatch(/^keys +keys +1 of 1,000$/m);
+    const own = await json<{ project: string; quotas: object[] }>("projects", "quotas", ...theirs);
+    expect(own.quotas).toContainEqual({ name: "models", used: 0, limit: 0, isSet: true });
+    expect(await millrace("projects", "quotas", "tenant", "--set", "models=9", ...theirs)).toMatchObject({ code: 4 });
+    const refused = await millrace("models", "push", "models/lenet5/lenet5.onnx", "--name", "lenet5", ...theirs);
+    expect(refused).toMatchObject({ code: 6, out: "" });
+    expect(refused.err).toContain("quota `models` of 0");
     expect((await millrace("runner", "share", "local")).out).toBe("local works for all projects\n");
     expect(await json("runner", "list", ...theirs)).toMatchObject([{ name: "local", shared: true, owned: false }]);
     expect((await millrace("runner", "list", ...theirs)).out).toMatch(/^online +local .* another's /m);

@@ -5,16 +5,18 @@ import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts"
 import { formatAge } from "../render/format-values.ts";
 import { renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
+import { quotasCommand } from "./quotas-command.ts";
 
 const SCOPE = "scope admin, of the project main";
 
 /** `millrace projects`: the tenants of an edge. */
 export function projectsCommand(shell: Shell = PROCESS): Command {
   return new Command("projects")
-    .description("List, open and close projects, whose keys see nothing of each other's")
+    .description("List, open and close projects, whose keys see nothing of each other's, and their quotas")
     .addCommand(listCommand(shell))
     .addCommand(createCommand(shell))
-    .addCommand(closeCommand(shell));
+    .addCommand(closeCommand(shell))
+    .addCommand(quotasCommand(shell));
 }
 
 function listCommand(shell: Shell): Command {

@@ -10,6 +10,7 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
   "runner-offline": "look at `millrace runner list`",
   "rate-limited": "ask more slowly, or have a key made with a higher `--rate`",
   "queue-full": "look at `millrace jobs list`",
+  "quota-exceeded": "look at `millrace projects quotas`",
 };
 
 /**

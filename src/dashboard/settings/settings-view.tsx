@@ -12,6 +12,7 @@ import { KeyPart } from "./key-part.tsx";
 import type { PartProps } from "./part-shell.tsx";
 import { ProfilePart } from "./profile-part.tsx";
 import { ProjectPart } from "./project-part.tsx";
+import { QuotaPart } from "./quota-part.tsx";
 import { RequirementPart } from "./requirement-part.tsx";
 import { ThresholdPart } from "./threshold-part.tsx";
 import { TokenPart } from "./token-part.tsx";
@@ -26,11 +27,15 @@ const PARTS: readonly Part[] = [
   ["thresholds", "Thresholds", ThresholdPart],
   ["requirements", "Requirement sets", RequirementPart],
   ["webhooks", "Webhooks", WebhookPart],
+  ["quotas", "Quotas", QuotaPart],
   ["audit", "What was done", AuditPart],
 ];
 const OPERATORS_PARTS: readonly Part[] = [...PARTS, ["projects", "Projects", ProjectPart]];
 
-/** The view of keys, tokens, profiles, thresholds, requirement sets, webhooks, acts and projects: one part at a time. */
+/**
+ * The view of keys, tokens, profiles, thresholds, requirement sets, webhooks, quotas, acts and projects: one part at a
+ * time.
+ */
 export function SettingsView({ client, subscribe, address }: ViewProps) {
   const rights = useResource(
     useCallback(

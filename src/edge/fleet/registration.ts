@@ -4,6 +4,7 @@ import { jobQueue, type ProjectEnv } from "../config.ts";
 import { checkAddress, noteWrongSecret } from "../http/rate-limiter.ts";
 import { openProject } from "../store/database.ts";
 import { type RegistrationOutcome, registerRunner, rotateCredential } from "../store/fleet/registration-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 import { isSecretOf } from "../store/secret.ts";
 import { runnerNotFound } from "./runner-rights.ts";
 
@@ -11,7 +12,7 @@ const TOKEN_PROBLEMS = {
   unknown: ["unauthorized", "is not a token that was given out"],
   expired: ["token-expired", "has expired: ask for a new one"],
   used: ["token-used", "was used already: ask for a new one"],
-} as const satisfies Record<Exclude<RegistrationOutcome["kind"], "registered">, readonly [string, string]>;
+} as const satisfies Record<Exclude<RegistrationOutcome["kind"], "registered" | "full">, readonly [string, string]>;
 
 /** Id of a runner with its connection secret, which is shown once. */
 export interface Credential {
@@ -19,9 +20,13 @@ export interface Credential {
   readonly credential: string;
 }
 
-/** Registers a runner by its token. Throws a problem for an unknown, expired or used token. */
+/**
+ * Registers a runner by its token. Throws a problem for an unknown, expired or used token, and `quota-exceeded` where the
+ * token's project has as many runners as it may.
+ */
 export async function registerByToken(env: ProjectEnv, input: RegistrationInput, address: string): Promise<Credential> {
   const outcome = await spendToken(env, input, address);
+  if (outcome.kind === "full") throw await quotaExceeded({ ...env, project: outcome.project }, { runners: 1 });
   if (outcome.kind !== "registered") {
     const [code, message] = TOKEN_PROBLEMS[outcome.kind];
     const errors = [{ pointer: "#/token", message }];

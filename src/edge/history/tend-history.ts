@@ -1,7 +1,7 @@
 import { configOf, type Env } from "../config.ts";
 import { pruneAuditEntries } from "../store/project-store.ts";
 import { openDatabase } from "../store/database.ts";
-import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/history/retention-store.ts";
+import { PRUNED_PARTS, prunePoints, pruneRollups, pruneSeries } from "../store/history/retention-store.ts";
 import { HOUR_MS } from "../store/history/rollup-store.ts";
 import { fillFingerprints } from "../store/history/series-store.ts";
 import { pruneJobArtifacts } from "../store/artifact-store.ts";
@@ -38,6 +38,8 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
     if (nowMs % HOUR_MS < 60_000) {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
+      for (let step = 0; step < PRUNE_STEPS; step++)
+        if (!(await pruneSeries(env.DB, part, nowMs - retention.seriesMs))) break;
       await pruneDeliveries(env.DB, nowMs);
       await pruneAuditEntries(openDatabase(env.DB), nowMs - retention.auditMs);
       await pruneJobArtifacts(env.DB, env.ARTIFACTS, nowMs - retention.artifactsMs);

@@ -1,6 +1,5 @@
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { TABLE_MEDIA_TYPES, type TableFormat } from "../../protocol/wire/table-format.ts";
@@ -151,11 +150,4 @@ export function answerNothing(): Response {
 /** A response of another Worker or object with headers that middleware may add to. */
 export function mutable(response: Response): Response {
   return new Response(response.body, response);
-}
-
-/** An event stream of the queue. Throws `overloaded` where it refused one, since there are as many as may be. */
-export function streamOf(response: Response): Response {
-  if (response.ok) return mutable(response);
-  const detail = `The project has ${LIMITS.projectStreams} such event streams already, or all projects have ${LIMITS.streams}.`;
-  throw new ProblemError("overloaded", detail, { retryAfterMs: 10_000 });
 }

@@ -32,6 +32,8 @@ interface FeedLimits {
 
 /** A stream to open. */
 interface Opening extends Pick<Listener, "topic" | "owner"> {
+  /** Number of streams that its owner may have; absent: as many as any. */
+  readonly most?: number;
   /** The next events from before, none once all were read; absent where there are none. */
   readonly readBefore?: () => readonly ServerSentEvent[];
   /** Whether the stream ends once these were read. */
@@ -59,10 +61,10 @@ export class EventFeed {
    * as they may.
    */
   open(
-    { topic, owner, readBefore, isOver = () => false }: Opening,
+    { topic, owner, most = this.#limits.perOwner, readBefore, isOver = () => false }: Opening,
     first: readonly ServerSentEvent[] = [],
   ): Response | null {
-    if (this.#isFull(owner)) return null;
+    if (this.size >= this.#limits.all || this.countOf(owner) >= most) return null;
     let listener: Listener;
     const stream = new ReadableStream<Uint8Array>(
       {
@@ -94,10 +96,9 @@ export class EventFeed {
     });
   }
 
-  #isFull(owner: string): boolean {
-    const { all, perOwner } = this.#limits;
-    if (this.size >= all) return true;
-    return [...this.#listeners].filter((listener) => listener.owner === owner).length >= perOwner;
+  /** Open streams of an owner. */
+  countOf(owner: string): number {
+    return [...this.#listeners].filter((listener) => listener.owner === owner).length;
   }
 
   /** Sends an event to the listeners of each matching topic. */

@@ -7,11 +7,12 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { calibrateEverywhere } from "../fleet/placement-rules.ts";
-import { digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
+import { deleteUnnamed, digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import { addModelVersion } from "../store/models/model-store.ts";
 import { forgetUploads } from "../store/models/upload-store.ts";
 import { addVariant, setVersionData } from "../store/models/version-store.ts";
+import { mustHaveRoomForFile, quotaExceeded } from "../store/quotas/quota-problem.ts";
 import { checkHeldOut } from "./check-held-out.ts";
 import { type DeclaredSizes, declareSizes } from "./declare-sizes.ts";
 import { describeModel, describeOutline } from "./describe-model.ts";
@@ -23,11 +24,12 @@ type File = Uint8Array<ArrayBuffer>;
 
 /**
  * Stores an ONNX file as a model's next version, with the sizes at which it is measured, and requests its calibration.
- * Throws `invalid-model` for an unusable file.
+ * Throws `invalid-model` for an unusable file, and `quota-exceeded`.
  */
 export async function storeModel(env: ProjectEnv, name: string, bytes: File, declared: DeclaredSizes = {}) {
   const described = await describeFile(bytes);
   const file = { ...described, inputs: declareSizes(described.inputs, declared) };
+  await mustHaveRoomForFile(env, file.digest, file.sizeBytes);
   await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
   return addVersion(env, { name, ...file });
 }
@@ -57,7 +59,12 @@ export async function storeModelFiles(
 
 async function addVersion(env: ProjectEnv, input: Parameters<typeof addModelVersion>[1]) {
   const db = openProject(env);
-  const { model, version, created, learnt } = await addModelVersion(db, input);
+  const added = await addModelVersion(db, input);
+  if (added === null) {
+    await deleteUnnamed(env.DB, env.ARTIFACTS, [input.digest]);
+    throw await quotaExceeded(env, { models: 1, versions: 1 });
+  }
+  const { model, version, created, learnt } = added;
   const digests = input.files?.map((file) => file.digest) ?? [];
   if (digests.length > 0) await forgetUploads(env, digests);
   if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
@@ -83,6 +90,7 @@ export async function storeVariant(
   const version = await mustFindVersion(env, model, number);
   const errors = compareSignatures(version, file);
   if (errors.length > 0) throw new ProblemError("invalid-model", "It is no variant of this version.", { errors });
+  await mustHaveRoomForFile(env, file.digest, file.sizeBytes);
   await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
   const { digest, sizeBytes, summary } = file;
   const stands = { digest, sizeBytes, fidelity: fidelity ?? null, summary };
@@ -117,6 +125,7 @@ export async function storeVersionData(
   if (errors.length > 0) throw invalidRequest(errors);
   const digest = await digestOf(bytes.buffer);
   await refuseWhileUsed(env, version, digest);
+  await mustHaveRoomForFile(env, digest, bytes.byteLength);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
   const { rows, metric } = heldOut;
   await setVersionData(env, version.id, { digest, sizeBytes: bytes.byteLength, rows, metric });

@@ -7,6 +7,7 @@ import { discardBody } from "../http/read-body.ts";
 import { checkHead, storeBody } from "../http/store-body.ts";
 import { hasArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 import {
   beginUpload,
   joinParts,
@@ -22,7 +23,7 @@ const PART = { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.uploadPartBytes }
 
 /**
  * Begins the upload of a file or goes on with it, and stores the file once all of its parts are there. Throws
- * `conflict` where the project's uploads are too many, and `invalid-request` where the parts are another file.
+ * `quota-exceeded` where the project has no room for it, and `invalid-request` where the parts are another file.
  */
 export async function advanceUpload(env: ProjectEnv, input: UploadInput): Promise<Upload> {
   const { digest } = input;
@@ -35,8 +36,8 @@ export async function advanceUpload(env: ProjectEnv, input: UploadInput): Promis
     if (await hasArtifact(env.ARTIFACTS, digest)) return describe(stored, []);
     await reopenUpload(db, digest);
   }
-  const upload = await beginUpload(db, input, nowMs);
-  if (upload === null) throw tooMany();
+  const upload = await beginUpload(env, input, nowMs);
+  if (upload === null) throw await quotaExceeded(env, { uploads: 1, storedBytes: input.sizeBytes });
   mustAgree(input, upload.sizeBytes);
   if (upload.isStored) return describe(upload, []);
   const missing = await findMissing(env, upload);
@@ -96,12 +97,4 @@ function mustAgree({ sizeBytes }: UploadInput, knownBytes: number): number {
   throw invalidRequest([
     { pointer: "#/sizeBytes", message: `is ${sizeBytes}, and the file of this digest has ${knownBytes} bytes` },
   ]);
-}
-
-function tooMany(): ProblemError {
-  const { uploads, largeModelsBytes } = LIMITS;
-  return new ProblemError(
-    "conflict",
-    `A project may have ${uploads} uploads that no model names, and with its large models ${largeModelsBytes} bytes. Uploads end a day after their last part.`,
-  );
 }

@@ -1,9 +1,10 @@
 import { CalibrationSpec } from "../../protocol/jobs/calibration.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { createProblem } from "../../protocol/wire/problem.ts";
+import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 import { isPlacedHere, type OwedVersion } from "../fleet/plan-runner.ts";
 import type { ResolvedRule } from "../store/models/version-store.ts";
+import { DEFAULT_QUOTAS } from "../store/quotas/default-quotas.ts";
 import { dispatchJobs } from "./dispatch-jobs.ts";
 import type { QueueParts } from "./queue-parts.ts";
 import type { Submission, SubmitOutcome } from "./queue-rpc.ts";
@@ -25,11 +26,11 @@ export function findSubmitted(
 /** Accepts a job: it is on disk before this returns. The same idempotency key returns the same job. */
 export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutcome {
   const { store, log, traces, maxAttempts, outside } = queue;
-  const { traceparent = null, ...asked } = submission;
+  const { traceparent = null, mostQueued = DEFAULT_QUOTAS.queuedJobs, ...asked } = submission;
   const known = findSubmitted(queue, asked.idempotencyKey, asked.requestHash);
   if (known !== null) return known;
-  const full = findFull(queue, asked);
-  if (full !== null) return { ok: false, problem: createProblem("queue-full", full, { retryAfterMs: 10_000 }) };
+  const full = findFull(queue, asked, mostQueued);
+  if (full !== null) return { ok: false, problem: full };
   const nowMs = outside.now();
   const id = createId("job", nowMs);
   outside.transaction(() => {
@@ -42,16 +43,21 @@ export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutc
 }
 
 /**
- * Reason why no job of a project can be accepted; null where one can. The edge's own jobs, a calibration for each model
+ * Problem that no job of a project can be accepted; null where one can. The edge's own jobs, a calibration for each model
  * and runner, have a place of their own: callers cannot fill it, and it takes nothing from them.
  */
-function findFull({ store }: QueueParts, { project, submittedBy }: Submission): string | null {
+function findFull({ store }: QueueParts, { project, submittedBy }: Submission, mostQueued: number): Problem | null {
+  const retryAfterMs = 10_000;
   const own = store.countQueuedOf(project, submittedBy === null);
-  if (own >= LIMITS.queuedProjectJobs)
-    return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
+  if (own >= mostQueued) {
+    const quota = { name: "queuedJobs", used: own, limit: mostQueued };
+    const detail = `${own} jobs of the project ${project} wait already, and its quota \`queuedJobs\` is ${mostQueued}.`;
+    return createProblem("queue-full", detail, { retryAfterMs, quota });
+  }
   // A few jobs of each project are accepted even when the queue is full.
   if (submittedBy === null || own < LIMITS.queuedProjectFloor) return null;
-  return store.countQueued() < LIMITS.queuedJobs ? null : `${LIMITS.queuedJobs} jobs wait already.`;
+  if (store.countQueued() < LIMITS.queuedJobs) return null;
+  return createProblem("queue-full", `${LIMITS.queuedJobs} jobs wait already.`, { retryAfterMs });
 }
 
 /** Queues the calibrations that a runner owes, except those already queued or running. */

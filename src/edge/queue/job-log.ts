@@ -3,6 +3,7 @@ import type { JobEvent, JobProgress } from "../../protocol/jobs/job.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { toInstant } from "../clock.ts";
 import { EventFeed, type ServerSentEvent } from "../http/event-feed.ts";
+import { DEFAULT_QUOTAS } from "../store/quotas/default-quotas.ts";
 import type { JobStore } from "./job-store.ts";
 import { hasEnded, type JobRecord } from "./lease-machine.ts";
 import type { ProjectTurns } from "./queue-tables.ts";
@@ -20,7 +21,7 @@ export class JobLog {
   readonly #store: JobStore;
   readonly #turns: Pick<ProjectTurns, "end">;
   readonly #now: () => number;
-  readonly #feed = new EventFeed({ perOwner: LIMITS.projectStreams, all: LIMITS.streams });
+  readonly #feed = new EventFeed({ perOwner: DEFAULT_QUOTAS.eventStreams, all: LIMITS.streams });
 
   constructor(store: JobStore, turns: Pick<ProjectTurns, "end">, now: () => number) {
     this.#store = store;
@@ -51,13 +52,20 @@ export class JobLog {
     this.#feed.publish(isMeant, { event: event.type, data: { ...event, at: toInstant(this.#now()) } });
   }
 
-  /** Stream of all changes visible to a project, from now on; null where there are too many streams. */
-  streamAll(project: string): Response | null {
-    return this.#feed.open({ topic: `${FEED}${project}`, owner: `${FEED}${project}` });
+  /** Open streams of a project. */
+  countStreams(project: string): number {
+    return this.#feed.countOf(project);
   }
 
-  /** Stream of a job's events after `afterSeq`, until the job ends; null where there are too many streams. */
-  streamJob(project: string, { id }: JobRecord, afterSeq: number): Response | null {
+  /**
+   * Stream of all changes visible to a project, from now on; null where it has `most` streams, or all have too many.
+   */
+  streamAll(project: string, most: number): Response | null {
+    return this.#feed.open({ topic: `${FEED}${project}`, owner: project, most });
+  }
+
+  /** Stream of a job's events after `afterSeq`, until the job ends; null as of `streamAll`. */
+  streamJob(project: string, { id }: JobRecord, afterSeq: number, most: number): Response | null {
     let lastSeq = Number.isSafeInteger(afterSeq) ? afterSeq : 0;
     const readBefore = () => {
       const events = this.#store.eventsAfter(id, lastSeq, EVENTS_PAGE);
@@ -68,7 +76,7 @@ export class JobLog {
       const record = this.#store.findRecord(id);
       return record === null || hasEnded(record);
     };
-    return this.#feed.open({ topic: id, owner: project, readBefore, isOver });
+    return this.#feed.open({ topic: id, owner: project, most, readBefore, isOver });
   }
 }
 

@@ -12,6 +12,7 @@ import { holdsFile } from "../kinds/registry.ts";
 import { openDatabase } from "../store/database.ts";
 import { migrateObject } from "../store/migrate-object.ts";
 import type { ResolvedRule } from "../store/models/version-store.ts";
+import { DEFAULT_QUOTAS } from "../store/quotas/default-quotas.ts";
 import { readRunnerState } from "../store/project-store.ts";
 import { recordQuarantine } from "../store/fleet/runner-store.ts";
 import * as acceptance from "./accept-job.ts";
@@ -123,6 +124,12 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return this.#parts.store.counts();
   }
 
+  /** What counts towards the project's quotas here. */
+  usage(project: string): { queuedJobs: number; eventStreams: number } {
+    const { store, log } = this.#parts;
+    return { queuedJobs: store.countQueuedOf(project, false), eventStreams: log.countStreams(project) };
+  }
+
   /** Jobs that this release met and could not read, since this object started. */
   countUnreadable(): number {
     return this.#parts.store.unreadable;
@@ -203,17 +210,19 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
   }
 
   /**
-   * Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`; 503 where there are
-   * too many.
+   * Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` after `Last-Event-ID`; 503 where the
+   * project has `most` of them, or all projects have too many.
    */
   override async fetch(request: Request): Promise<Response> {
     const { store, log } = this.#parts;
     const tooMany = new Response(null, { status: 503 });
-    const [, project = "", kind, id] = new URL(request.url).pathname.split("/");
-    if (kind !== "jobs" || id === undefined) return log.streamAll(project) ?? tooMany;
+    const { pathname, searchParams } = new URL(request.url);
+    const [, project = "", kind, id] = pathname.split("/");
+    const most = Number(searchParams.get("most") ?? DEFAULT_QUOTAS.eventStreams);
+    if (kind !== "jobs" || id === undefined) return log.streamAll(project, most) ?? tooMany;
     const job = this.#isOf(project, id) ? store.findRecord(id) : null;
     if (job === null) return new Response(null, { status: 404 });
-    return log.streamJob(project, job, Number(request.headers.get("last-event-id") ?? 0)) ?? tooMany;
+    return log.streamJob(project, job, Number(request.headers.get("last-event-id") ?? 0), most) ?? tooMany;
   }
 
   override async alarm(): Promise<void> {

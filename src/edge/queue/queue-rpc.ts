@@ -20,6 +20,8 @@ export interface Submission {
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
   readonly requestHash: string;
+  /** Jobs of the project's callers that may wait; absent: the default. */
+  readonly mostQueued?: number;
   /** Span of the request; absent or null where it is not traced. */
   readonly traceparent?: string | null;
 }
@@ -62,6 +64,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   cancel(project: string, id: string): Promise<Job | null>;
   cancelAll(project: string): Promise<void>;
   counts(): JobCount[];
+  usage(project: string): { queuedJobs: number; eventStreams: number };
   countUnreadable(): number;
   findSubmitted(idempotencyKey: string, requestHash: string): SubmitOutcome | null;
   readCurve(project: string, id: string): CurvePoint[];

@@ -6,6 +6,8 @@ import { jobQueue, type ProjectEnv } from "../config.ts";
 import { prepareSpec } from "../kinds/prepare-spec.ts";
 import { openProject } from "../store/database.ts";
 import { findProfile } from "../store/fleet/profile-store.ts";
+import { mustHaveRoom } from "../store/quotas/quota-problem.ts";
+import { readLimit } from "../store/quotas/quota-store.ts";
 import { hexOf } from "../store/secret.ts";
 import type { SubmitOutcome } from "./queue-rpc.ts";
 
@@ -31,9 +33,14 @@ export async function submitJob(env: ProjectEnv, { principal, key, scope }: Subm
   // First: what the request names may have changed since, or be gone, and a retry gets its job all the same.
   const known = idempotencyKey === null ? null : await queue.findSubmitted(idempotencyKey, requestHash);
   if (known !== null) return jobOf(known);
-  const profile = input.profile === undefined ? null : await findProfile(openProject(env), input.profile);
+  const [mostQueued, profile] = await Promise.all([
+    readLimit(env.DB, env.project, "queuedJobs"),
+    input.profile === undefined ? null : findProfile(openProject(env), input.profile),
+    // Once it has ended, nobody is there to be refused.
+    mustHaveRoom(env, "runs"),
+  ]);
   const spec = await prepareSpec(env, input, profile);
-  const submission = { project: env.project, submittedBy: principal?.id ?? null, spec, profile };
+  const submission = { project: env.project, submittedBy: principal?.id ?? null, spec, profile, mostQueued };
   const traceparent = scope === null ? null : formatTraceparent(scope.context);
   return jobOf(await queue.submit({ ...submission, idempotencyKey, requestHash, traceparent }));
 }

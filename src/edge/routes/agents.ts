@@ -20,6 +20,7 @@ import {
   sizeOf,
 } from "../store/kernels/agent-pool-store.ts";
 import { openProject } from "../store/database.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 const STATES = "application/octet-stream";
 
@@ -30,9 +31,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
       throw invalidRequest([{ pointer: "#/agents", message }]);
     }
     const created = await createAgentPool(openProject(env), body);
-    if (created === "full") {
-      throw new ProblemError("conflict", `There are ${LIMITS.agentPools} agent pools already: delete one first.`);
-    }
+    if (created === "full") throw await quotaExceeded(env, { agentPools: 1 });
     if (created === "taken") {
       const errors = [{ pointer: "#/name", message: "is taken" }];
       throw new ProblemError("conflict", `There is an agent pool ${body.name} already.`, { errors });

@@ -28,12 +28,12 @@ import {
   updateThreshold,
 } from "../store/history/threshold-store.ts";
 import { createWebhook, deleteWebhook, findReceiver, listWebhooks } from "../store/history/webhook-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 export function bindThresholds(app: Hono<AppEnv>): void {
   bind(app, endpoints.createThreshold, async ({ env, body }) => {
     const threshold = await createThreshold(openProject(env), body);
-    if (threshold === null)
-      throw new ProblemError("conflict", `There are ${LIMITS.thresholds} thresholds already: delete one first.`);
+    if (threshold === null) throw await quotaExceeded(env, { thresholds: 1 });
     return withETag(threshold, 201);
   });
   bind(app, endpoints.testThreshold, async ({ env, body }) => {
@@ -81,8 +81,7 @@ export function bindWebhooks(app: Hono<AppEnv>): void {
     }
     const secret = createSigningSecret();
     const webhook = await createWebhook(env, body, secret);
-    if (webhook === null)
-      throw new ProblemError("conflict", `There are ${LIMITS.webhooks} webhooks already: delete one first.`);
+    if (webhook === null) throw await quotaExceeded(env, { webhooks: 1 });
     return { ...webhook, secret };
   });
   bind(app, endpoints.listWebhooks, ({ env, query }) => listWebhooks(openProject(env), query));

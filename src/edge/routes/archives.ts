@@ -14,6 +14,7 @@ import { addArchive, findArchive, listArchives, removeArchive } from "../store/m
 import { deleteUnnamed, digestOf, putArtifact } from "../store/artifact-store.ts";
 import { cutPage, decodeCursor, wrongCursor } from "../store/cursor.ts";
 import { openProject } from "../store/database.ts";
+import { mustHaveRoomForFile, quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 /** Archives of elites. */
 export function bindArchives(app: Hono<AppEnv>): void {
@@ -75,11 +76,12 @@ async function storePruned(
   summary: ArchiveSummary,
 ): Promise<StoredArchive> {
   const digest = await digestOf(bytes.buffer);
+  await mustHaveRoomForFile(env, digest, bytes.length);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
   const stored = await addArchive(openProject(env), { jobId: null, digest, sizeBytes: bytes.length, summary });
   if (stored !== null) return stored;
   await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
-  throw new ProblemError("conflict", `There are ${LIMITS.archives} archives already.`);
+  throw await quotaExceeded(env, { archives: 1 });
 }
 
 async function mustFind(env: ProjectEnv, id: string): Promise<StoredArchive> {

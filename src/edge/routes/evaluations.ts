@@ -1,7 +1,6 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Population } from "../../protocol/policies/population.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
 import { answerArtifact, answerOnce } from "../http/answers.ts";
@@ -13,16 +12,17 @@ import { deleteUnnamed } from "../store/artifact-store.ts";
 import { decodeCursor } from "../store/cursor.ts";
 import { openProject } from "../store/database.ts";
 import { addPopulation, findPopulation, listPopulations, removePopulation } from "../store/models/population-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 /** Populations: files of many policies. */
 export function bindPopulations(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadPopulation, async ({ c, env, query: { name = null, network } }) => {
-    const received = await receivePopulation(env.ARTIFACTS, c.req.raw);
+    const received = await receivePopulation(env, c.req.raw);
     const added = await addPopulation(openProject(env), { name, network, ...received });
     if (typeof added !== "string") return Response.json(added.population, { status: added.created ? 201 : 200 });
     await deleteUnnamed(env.DB, env.ARTIFACTS, [received.digest]);
     if (added === "taken") throw new ProblemError("conflict", `The population ${name} is another file or network.`);
-    throw new ProblemError("conflict", `There are ${LIMITS.populations} populations already.`);
+    throw await quotaExceeded(env, { populations: 1 });
   });
   bind(app, endpoints.listPopulations, ({ env, query }) => listPopulations(openProject(env), query));
   bind(app, endpoints.getPopulation, ({ env, params }) => mustFind(env, params.population));

@@ -4,7 +4,6 @@ import type { ComputeReply, ComputeReplyHeader } from "../../protocol/inference/
 import { HrrFrameHeader, HrrRequest } from "../../protocol/inference/hrr.ts";
 import { FRAME_MEDIA_TYPE } from "../../protocol/inference/inference.ts";
 import { encodeFrame } from "../../protocol/wire/frame.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
@@ -22,13 +21,12 @@ import {
   listItemMemories,
   readItemMemory,
 } from "../store/kernels/item-memory-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 export function bindItemMemories(app: Hono<AppEnv>): void {
   bind(app, endpoints.createItemMemory, async ({ env, body }) => {
     const created = await createItemMemory(openProject(env), body);
-    if (created === "full") {
-      throw new ProblemError("conflict", `There are ${LIMITS.itemMemories} item memories already: delete one first.`);
-    }
+    if (created === "full") throw await quotaExceeded(env, { itemMemories: 1 });
     if (created === "taken") {
       const errors = [{ pointer: "#/name", message: "is taken" }];
       throw new ProblemError("conflict", `There is an item memory ${body.name} already.`, { errors });

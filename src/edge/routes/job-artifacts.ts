@@ -7,9 +7,10 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { jobQueue, type ProjectEnv, scopeEnv } from "../config.ts";
 import { answerArtifact } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { storeBody } from "../http/store-body.ts";
+import { checkHead, storeBody } from "../http/store-body.ts";
 import { findJobArtifact, listJobArtifacts, putArtifact, recordJobArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
+import { mustHaveRoomForFile } from "../store/quotas/quota-problem.ts";
 
 /** Files of jobs: runners write them and resume from them, callers read them. */
 export function bindJobArtifacts(app: Hono<AppEnv>): void {
@@ -18,6 +19,8 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
     const lease = { jobId: id, epoch: query.epoch };
     const ofJob = await mustHold(env, runnerId, lease);
     const limits = { mediaTypes: ARTIFACT_MEDIA_TYPES, maxBytes: LIMITS.jobArtifactBytes };
+    const { sizeBytes: comingBytes } = await checkHead(c.req.raw, limits);
+    await mustHaveRoomForFile(ofJob, query.digest, comingBytes);
     const { mediaType, sizeBytes } = await storeBody(c.req.raw, query.digest, limits, (bytes) =>
       putArtifact(env.ARTIFACTS, query.digest, bytes),
     );

@@ -3,9 +3,9 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { Job, JobInput } from "../../protocol/jobs/job.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type AppEnv, bind, type HandlerInput } from "../http/bind.ts";
-import { streamOf } from "../http/answers.ts";
 import { decodeCursor } from "../store/cursor.ts";
 import { jobQueue } from "../config.ts";
+import { openStream } from "../queue/open-stream.ts";
 import { submitJob } from "../queue/submit-job.ts";
 
 export function bindJobs(app: Hono<AppEnv>): void {
@@ -23,11 +23,9 @@ export function bindJobs(app: Hono<AppEnv>): void {
     mustFind(id, await jobQueue(env).cancel(env.project, id)),
   );
 
-  bind(app, endpoints.streamJobEvents, async ({ c, env, params }) => {
-    const url = new URL(`/${env.project}/jobs/${params.id}`, c.req.url);
-    const response = await jobQueue(env).fetch(url, { headers: lastEventId(c.req.header("last-event-id")) });
-    return response.status === 404 ? mustFind(params.id, null) : streamOf(response);
-  });
+  bind(app, endpoints.streamJobEvents, async ({ c, env, params: { id } }) =>
+    mustFind(id, await openStream(env, `jobs/${id}`, c.req.header("last-event-id"))),
+  );
 }
 
 /** Queues a job, with its address in the reply's head. */
@@ -46,11 +44,7 @@ export async function submit(
   return job;
 }
 
-function mustFind(id: string, job: Job | null): Job {
-  if (job === null) throw new ProblemError("not-found", `There is no job ${id}.`);
-  return job;
-}
-
-function lastEventId(id: string | undefined): Record<string, string> {
-  return id === undefined ? {} : { "last-event-id": id };
+function mustFind<Found>(id: string, found: Found | null): Found {
+  if (found === null) throw new ProblemError("not-found", `There is no job ${id}.`);
+  return found;
 }

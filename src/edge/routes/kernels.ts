@@ -21,6 +21,7 @@ import {
 } from "../store/kernels/kernel-store.ts";
 import { readAllCapabilities } from "../store/fleet/runner-store.ts";
 import { readLeaderboard } from "../store/kernels/standing-store.ts";
+import { readLimit } from "../store/quotas/quota-store.ts";
 import { resolveReference } from "../kinds/subjects/submitted-kernel.ts";
 
 /** Untimed runs before the timed ones, in the benchmark that checks a new kernel. */
@@ -94,6 +95,7 @@ async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel): Promise<Sub
     profile: null,
     idempotencyKey: `check:${id}`,
     requestHash,
+    mostQueued: await readLimit(env.DB, env.project, "queuedJobs"),
   });
   if (!submitted.ok) return kernel;
   await setCheckJob(openProject(env), id, submitted.job.id);

@@ -1,6 +1,5 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
@@ -12,14 +11,12 @@ import {
   listRequirementSets,
   updateRequirementSet,
 } from "../store/fleet/requirement-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 export function bindRequirements(app: Hono<AppEnv>): void {
   bind(app, endpoints.createRequirements, async ({ env, body }) => {
     const created = await createRequirementSet(openProject(env), body);
-    if (created === "full") {
-      const detail = `There are ${LIMITS.requirementSets} requirement sets already: delete one first.`;
-      throw new ProblemError("conflict", detail);
-    }
+    if (created === "full") throw await quotaExceeded(env, { requirementSets: 1 });
     if (created === "taken") {
       const errors = [{ pointer: "#/name", message: "is taken" }];
       throw new ProblemError("conflict", `There is a requirement set ${body.name} already.`, { errors });

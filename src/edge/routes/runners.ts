@@ -20,11 +20,14 @@ import { fitProfile } from "../store/fleet/profile-fit.ts";
 import { findProfile, readAllProfiles } from "../store/fleet/profile-store.ts";
 import { createRegistrationToken } from "../store/fleet/registration-store.ts";
 import { listRunners } from "../store/fleet/runner-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
 export function bindRunners(app: Hono<AppEnv>): void {
-  bind(app, endpoints.createRegistrationToken, ({ env, body }) =>
-    createRegistrationToken(openProject(env), body.ttlMs),
-  );
+  bind(app, endpoints.createRegistrationToken, async ({ env, body }) => {
+    const token = await createRegistrationToken(openProject(env), body.ttlMs);
+    if (token === null) throw await quotaExceeded(env, { registrationTokens: 1 });
+    return token;
+  });
   bind(app, endpoints.registerRunner, async ({ c, env, body }) => {
     const registered = await registerByToken(env, body, addressOf(c.req.raw));
     const linkUrl = new URL(endpoints.connectRunner.path, c.req.url);

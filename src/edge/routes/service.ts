@@ -3,11 +3,11 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { chooseMetricsForm, METRICS_MEDIA_TYPES, renderMetrics } from "../../telemetry/render-metrics.ts";
-import { jobQueue } from "../config.ts";
-import { mutable, streamOf } from "../http/answers.ts";
+import { mutable } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { collectMetrics } from "../metrics/collect-metrics.ts";
+import { openStream } from "../queue/open-stream.ts";
 
 /** `GET /metrics`, in the format of Prometheus. */
 export function bindMetrics(app: Hono<AppEnv>): void {
@@ -25,9 +25,11 @@ export function bindService(app: Hono<AppEnv>): void {
     c.header("date", new Date().toUTCString());
     return { status: "ok" as const, version: VERSION, linkProtocols: [LINK_SUBPROTOCOL] };
   });
-  bind(app, endpoints.streamEvents, async ({ c, env }) =>
-    streamOf(await jobQueue(env).fetch(new URL(`/${env.project}/feed`, c.req.url))),
-  );
+  bind(app, endpoints.streamEvents, async ({ env }) => {
+    const stream = await openStream(env, "feed");
+    if (stream === null) throw new Error("the queue has no feed");
+    return stream;
+  });
   app.get("/openapi.json", (c) => c.json(openApiDocument()));
   for (const path of ["/", "/docs", "/docs/problems", "/assets/*"])
     app.get(path, async (c) => mutable(await c.env.ASSETS.fetch(c.req.raw)));

@@ -7,6 +7,7 @@ import type { ProjectEnv } from "../config.ts";
 import { deleteUnnamed, digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import { type MemoryPart, savePart, type StoredMemory } from "../store/kernels/item-memory-store.ts";
+import { mustHaveRoomForFile } from "../store/quotas/quota-problem.ts";
 import { askCompute } from "./ask-compute.ts";
 import { symbolKeys } from "./hrr-operations.ts";
 
@@ -17,7 +18,7 @@ export function pitchOf(dimension: number): number {
 
 /**
  * Appends items: to the last part while that has room, whose artifact is written anew, else as a new part. Throws
- * `conflict` where another call changed the memory meanwhile.
+ * `conflict` where another call changed the memory meanwhile, and `quota-exceeded`.
  */
 export async function rememberItems(
   env: ProjectEnv,
@@ -38,6 +39,7 @@ export async function rememberItems(
   bytes.set(head);
   bytes.set(new Uint8Array(rows.buffer), head.byteLength);
   const digest = await digestOf(bytes.buffer);
+  await mustHaveRoomForFile(env, digest, rows.byteLength);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
   const keys = [...(grown?.keys ?? []), ...added];
   const part = { part: grown?.part ?? memory.parts.length, digest, sizeBytes: bytes.byteLength, keys };

@@ -2,8 +2,12 @@ import type { AgentPool } from "../../protocol/jobs/agent-pool.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import type { ProjectEnv } from "../config.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import { mustHaveRoomForFile } from "../store/quotas/quota-problem.ts";
 
-/** Keeps states and returns their digest. Throws `invalid-request` unless they are the pool's count of finite numbers. */
+/**
+ * Keeps states and returns their digest. Throws `invalid-request` unless they are the pool's count of finite numbers, and
+ * `quota-exceeded`.
+ */
 export async function putStates(env: ProjectEnv, pool: AgentPool, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { sizeBytes, agents, stateSize } = pool;
   if (bytes.byteLength !== sizeBytes) {
@@ -16,6 +20,8 @@ export async function putStates(env: ProjectEnv, pool: AgentPool, bytes: Uint8Ar
     throw invalidRequest([{ pointer: "#", message }]);
   }
   const digest = await digestOf(bytes.buffer);
+  // Others take the place of those that were there.
+  if (pool.digest === null) await mustHaveRoomForFile(env, digest, sizeBytes);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
   return digest;
 }

@@ -6,6 +6,7 @@ import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "../clock.ts";
 import { logFailure } from "../log-failure.ts";
+import { roomFor } from "./quotas/quota-store.ts";
 import { keys, projects } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
 
@@ -14,7 +15,7 @@ const USED_EVERY_MS = 600_000;
 
 type Row = typeof keys.$inferSelect;
 
-function toKey(row: Row): Key {
+function toKey(row: Omit<Row, "hash" | "previousHash">): Key {
   return {
     id: row.id,
     name: row.name,
@@ -28,20 +29,23 @@ function toKey(row: Row): Key {
   };
 }
 
-/** Creates a key of the project that `input` names, else of the caller's; the secret is only in this result. */
-export async function createKey(db: ProjectDatabase, input: KeyInput): Promise<Key & { secret: string }> {
+/**
+ * Creates a key of the database's project; the secret is only in this result. Null where the project's quota is used up.
+ */
+export async function createKey(
+  db: ProjectDatabase,
+  { name, scopes: wanted, requestsPerSecond: rate }: Omit<KeyInput, "project">,
+): Promise<(Key & { secret: string }) | null> {
+  const { project } = db;
   const secret = createSecret("key");
-  const row = {
-    id: createId("key"),
-    project: input.project ?? db.project,
-    hash: await hashSecret(secret),
-    name: input.name,
-    scopes: [...new Set(input.scopes)],
-    requestsPerSecond: input.requestsPerSecond ?? null,
-    createdAtMs: Date.now(),
-  };
-  const [created] = await db.insert(keys).values(row).returning();
-  return { ...toKey(created!), secret };
+  const [scopes, requestsPerSecond] = [[...new Set(wanted)], rate ?? null];
+  const made = { id: createId("key"), project, name, scopes, requestsPerSecond, createdAtMs: Date.now() };
+  const { meta } = await db.run(sql`
+    insert into keys (id, project, hash, name, scopes, requests_per_second, created_at_ms)
+    select ${made.id}, ${project}, ${await hashSecret(secret)}, ${name}, ${JSON.stringify(scopes)}, ${requestsPerSecond},
+      ${made.createdAtMs} where ${roomFor(db, "keys")}`);
+  if (meta.changes === 0) return null;
+  return { ...toKey({ ...made, revokedAtMs: null, lastUsedAtMs: null, previousUntilMs: null }), secret };
 }
 
 export async function listKeys(

@@ -121,6 +121,11 @@ export async function listProjects(
   return { items: [...(after === null ? [MAIN] : []), ...rows.map(toProject)], nextCursor };
 }
 
+/** True if there is a project of this name, open or closed. */
+export async function isProject(db: Database, name: string): Promise<boolean> {
+  return name === MAIN_PROJECT || (await db.$count(projects, eq(projects.name, name))) > 0;
+}
+
 /** True if keys may be made for a project. */
 export async function isProjectOpen(db: Database, name: string): Promise<boolean> {
   if (name === MAIN_PROJECT) return true;

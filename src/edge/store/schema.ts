@@ -16,6 +16,7 @@ import type { PolicyCard } from "../../protocol/models/policy-network.ts";
 import type { Population } from "../../protocol/policies/population.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
 import type { ProfileInput } from "../../protocol/fleet/profile.ts";
+import type { QuotaLimits } from "../../protocol/service/quota.ts";
 import type { RequirementSetInput } from "../../protocol/models/requirement.ts";
 import type { RunnerQuarantine } from "../../protocol/fleet/runner.ts";
 import type { SubmittedKernel } from "../../protocol/kernels/submitted-kernel.ts";
@@ -30,6 +31,27 @@ export const projects = sqliteTable("projects", {
   createdAtMs: integer().notNull(),
   /** Set when its keys were closed; its rows stay. */
   closedAtMs: integer(),
+});
+
+/** Limits that the operator set for a project; one that is not here has its default. */
+export const projectQuotas = sqliteTable("project_quotas", {
+  project: text().primaryKey(),
+  limits: text({ mode: "json" }).$type<QuotaLimits>().notNull(),
+});
+
+/**
+ * Counts of what a project has too much of to be counted when it makes one more. Triggers on `series`, `runs` and
+ * `reports` keep them (see the migration).
+ */
+export const projectCounts = sqliteTable("project_counts", {
+  project: text().primaryKey(),
+  series: integer().notNull().default(0),
+  /** Of jobs and of reports. */
+  runs: integer().notNull().default(0),
+  /** Points of reports, and those of them that came on `day`, counted in days since 1970 in UTC. */
+  points: integer().notNull().default(0),
+  day: integer().notNull().default(0),
+  pointsOfDay: integer().notNull().default(0),
 });
 
 /** Audit log: every request of an administrator that may change something. */
@@ -52,30 +74,43 @@ export const auditEntries = sqliteTable(
   ],
 );
 
-export const keys = sqliteTable("keys", {
-  id: text().primaryKey(),
-  project: text().notNull(),
-  hash: text().notNull().unique(),
-  name: text().notNull(),
-  scopes: text({ mode: "json" }).$type<Scope[]>().notNull(),
-  createdAtMs: integer().notNull(),
-  revokedAtMs: integer(),
-  /** Hash of the secret before a rotation, and the time until which it works. */
-  previousHash: text().unique(),
-  previousUntilMs: integer(),
-  /** Null: the default limit of keys. */
-  requestsPerSecond: real(),
-  /** Precise to some minutes. */
-  lastUsedAtMs: integer(),
-});
+export const keys = sqliteTable(
+  "keys",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    hash: text().notNull().unique(),
+    name: text().notNull(),
+    scopes: text({ mode: "json" }).$type<Scope[]>().notNull(),
+    createdAtMs: integer().notNull(),
+    revokedAtMs: integer(),
+    /** Hash of the secret before a rotation, and the time until which it works. */
+    previousHash: text().unique(),
+    previousUntilMs: integer(),
+    /** Null: the default limit of keys. */
+    requestsPerSecond: real(),
+    /** Precise to some minutes. */
+    lastUsedAtMs: integer(),
+  },
+  (table) => [index("keys_of_project").on(table.project, table.revokedAtMs)],
+);
 
-export const registrationTokens = sqliteTable("registration_tokens", {
-  id: text().primaryKey(),
-  project: text().notNull(),
-  hash: text().notNull().unique(),
-  expiresAtMs: integer().notNull(),
-  usedByRunnerId: text(),
-});
+export const registrationTokens = sqliteTable(
+  "registration_tokens",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    hash: text().notNull().unique(),
+    expiresAtMs: integer().notNull(),
+    usedByRunnerId: text(),
+  },
+  (table) => [
+    // Those that a runner may still spend, or that have expired.
+    index("registration_tokens_of_project")
+      .on(table.project, table.expiresAtMs)
+      .where(sql`used_by_runner_id is null`),
+  ],
+);
 
 export const runners = sqliteTable(
   "runners",
@@ -108,6 +143,9 @@ export const runners = sqliteTable(
     index("runners_ephemeral")
       .on(table.id)
       .where(sql`ephemeral = 1 and removed_at_ms is null`),
+    index("runners_of_project")
+      .on(table.project)
+      .where(sql`removed_at_ms is null`),
   ],
 );
 
@@ -354,7 +392,11 @@ export const jobArtifacts = sqliteTable(
     mediaType: text().notNull(),
     createdAtMs: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.jobId, table.name] }), index("job_artifacts_of_digest").on(table.digest)],
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.name] }),
+    index("job_artifacts_of_digest").on(table.digest),
+    index("job_artifacts_of_project").on(table.project, table.digest, table.sizeBytes),
+  ],
 );
 
 /** Archives of quality diversity, each with its file. */
@@ -370,7 +412,10 @@ export const archives = sqliteTable(
     summary: text({ mode: "json" }).$type<ArchiveSummary>().notNull(),
     createdAtMs: integer().notNull(),
   },
-  (table) => [index("archives_of_job").on(table.jobId)],
+  (table) => [
+    index("archives_of_job").on(table.jobId),
+    index("archives_of_project").on(table.project, table.digest, table.sizeBytes),
+  ],
 );
 
 /** Memories of items as holographic vectors; each artifact holds some of the vectors. */
@@ -645,15 +690,19 @@ export const servingState = sqliteTable("serving_state", {
 });
 
 /** Rules for points, in addition to the search for changes of every series. */
-export const thresholds = sqliteTable("thresholds", {
-  id: text().primaryKey(),
-  project: text().notNull(),
-  /** As JSON (protocol's Threshold). */
-  spec: text().notNull(),
-  version: integer().notNull(),
-  createdAtMs: integer().notNull(),
-  updatedAtMs: integer().notNull(),
-});
+export const thresholds = sqliteTable(
+  "thresholds",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    /** As JSON (protocol's Threshold). */
+    spec: text().notNull(),
+    version: integer().notNull(),
+    createdAtMs: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [index("thresholds_of_project").on(table.project)],
+);
 
 /** Alerts: one or more changes at the same time on the same hardware. */
 export const alerts = sqliteTable(
@@ -725,18 +774,22 @@ export const baselines = sqliteTable(
   (table) => [primaryKey({ columns: [table.project, table.name] })],
 );
 
-export const webhooks = sqliteTable("webhooks", {
-  id: text().primaryKey(),
-  project: text().notNull(),
-  url: text().notNull(),
-  /** Key of the signatures, so it is stored in the clear. */
-  secret: text().notNull(),
-  /** As JSON (protocol's WebhookInput, less url). */
-  spec: text().notNull(),
-  createdAtMs: integer().notNull(),
-  /** Set when its receiver said that it is gone for good. */
-  disabledAtMs: integer(),
-});
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    url: text().notNull(),
+    /** Key of the signatures, so it is stored in the clear. */
+    secret: text().notNull(),
+    /** As JSON (protocol's WebhookInput, less url). */
+    spec: text().notNull(),
+    createdAtMs: integer().notNull(),
+    /** Set when its receiver said that it is gone for good. */
+    disabledAtMs: integer(),
+  },
+  (table) => [index("webhooks_of_project").on(table.project)],
+);
 
 /** Messages to webhooks; pending ones are tried until they arrive or the attempts are used up. */
 export const webhookDeliveries = sqliteTable(

@@ -20,6 +20,7 @@ export const runnerEndpoints = {
     access: "admin",
     body: TokenInput,
     reply: { status: 201, schema: RegistrationToken },
+    problems: ["quota-exceeded"],
   }),
   registerRunner: defineEndpoint({
     method: "post",
@@ -29,7 +30,7 @@ export const runnerEndpoints = {
     access: "public",
     body: RegistrationInput,
     reply: { status: 201, schema: Registration },
-    problems: ["unauthorized", "token-expired", "token-used", "rate-limited"],
+    problems: ["unauthorized", "token-expired", "token-used", "rate-limited", "quota-exceeded"],
   }),
   listRunners: defineEndpoint({
     method: "get",

@@ -52,6 +52,6 @@ export const runEndpoints = {
     rawBody: { mediaTypes: ["application/json", "application/x-ndjson"], maxBytes: LIMITS.reportBodyBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: ReportReply },
-    problems: ["conflict"],
+    problems: ["conflict", "quota-exceeded"],
   }),
 } as const;

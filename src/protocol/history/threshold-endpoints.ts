@@ -17,7 +17,7 @@ export const thresholdEndpoints = {
     access: "submit",
     body: ThresholdInput,
     reply: { status: 201, schema: Threshold },
-    problems: ["conflict"],
+    problems: ["quota-exceeded"],
   }),
   testThreshold: defineEndpoint({
     method: "post",

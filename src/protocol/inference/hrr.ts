@@ -166,7 +166,7 @@ export const hrrEndpoints = {
     access: "submit",
     body: ItemMemorySpec,
     reply: { status: 201, schema: ItemMemory },
-    problems: ["conflict"],
+    problems: ["conflict", "quota-exceeded"],
   }),
   listItemMemories: defineEndpoint({
     method: "get",
@@ -207,7 +207,7 @@ export const hrrEndpoints = {
     body: ItemsInput,
     bodyBytes: LIMITS.inferBodyBytes,
     reply: { status: 200, schema: ItemMemory },
-    problems: ["not-found", "conflict", ...COMPUTE_PROBLEMS],
+    problems: ["not-found", "conflict", ...COMPUTE_PROBLEMS, "quota-exceeded"],
   }),
   searchItems: defineEndpoint({
     method: "post",

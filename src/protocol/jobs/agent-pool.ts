@@ -79,7 +79,7 @@ export const agentEndpoints = {
     access: "submit",
     body: AgentPoolSpec,
     reply: { status: 201, schema: AgentPool },
-    problems: ["conflict"],
+    problems: ["conflict", "quota-exceeded"],
   }),
   listAgentPools: defineEndpoint({
     method: "get",
@@ -120,7 +120,7 @@ export const agentEndpoints = {
     headers: z.object({ "if-match": IfMatch }),
     rawBody: { mediaTypes: [STATES], maxBytes: LIMITS.poolBytes },
     reply: { status: 200, schema: AgentPool },
-    problems: ["not-found", "precondition-failed", "precondition-required"],
+    problems: ["not-found", "precondition-failed", "precondition-required", "quota-exceeded"],
   }),
   deleteAgentPool: defineEndpoint({
     method: "delete",

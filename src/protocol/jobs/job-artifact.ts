@@ -51,7 +51,7 @@ export const artifactEndpoints = {
     query: JobArtifactUploadQuery,
     rawBody: { mediaTypes: ARTIFACT_MEDIA_TYPES, maxBytes: LIMITS.jobArtifactBytes },
     reply: { status: 200, schema: JobArtifact },
-    problems: ["not-found", "conflict"],
+    problems: ["not-found", "conflict", "quota-exceeded"],
   }),
   fetchJobArtifact: defineEndpoint({
     method: "get",

@@ -20,7 +20,14 @@ export const jobEndpoints = {
     body: JobInput,
     repeatable: "by-key",
     reply: { status: 202, schema: Job },
-    problems: ["unknown-kernel", "kernel-invalid", "kernel-quarantined", "idempotency-key-reused", "queue-full"],
+    problems: [
+      "unknown-kernel",
+      "kernel-invalid",
+      "kernel-quarantined",
+      "idempotency-key-reused",
+      "queue-full",
+      "quota-exceeded",
+    ],
   }),
   createVariant: defineEndpoint({
     method: "post",
@@ -34,7 +41,7 @@ export const jobEndpoints = {
     body: CompressionRequest,
     repeatable: "by-key",
     reply: { status: 202, schema: Job },
-    problems: ["not-found", "idempotency-key-reused", "queue-full"],
+    problems: ["not-found", "idempotency-key-reused", "queue-full", "quota-exceeded"],
   }),
   listJobs: defineEndpoint({
     method: "get",

@@ -31,7 +31,7 @@ export const validationEndpoints = {
     access: "submit",
     body: RequirementSetInput,
     reply: { status: 201, schema: RequirementSet },
-    problems: ["conflict"],
+    problems: ["conflict", "quota-exceeded"],
   }),
   listRequirements: defineEndpoint({
     method: "get",

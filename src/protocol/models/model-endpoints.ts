@@ -45,7 +45,7 @@ export const modelEndpoints = {
     rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: UploadedModel },
-    problems: ["invalid-model"],
+    problems: ["invalid-model", "quota-exceeded"],
   }),
   uploadModelFiles: defineEndpoint({
     method: "post",
@@ -58,7 +58,7 @@ export const modelEndpoints = {
     body: ModelFilesInput,
     repeatable: "as-it-is",
     reply: { status: 201, schema: UploadedModel },
-    problems: ["invalid-model"],
+    problems: ["invalid-model", "quota-exceeded"],
   }),
   checkModel: defineEndpoint({
     method: "post",
@@ -82,7 +82,7 @@ export const modelEndpoints = {
     rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: ModelVersion },
-    problems: ["not-found", "conflict", "invalid-model"],
+    problems: ["not-found", "conflict", "invalid-model", "quota-exceeded"],
   }),
   putVersionData: defineEndpoint({
     method: "put",
@@ -94,7 +94,7 @@ export const modelEndpoints = {
     params: byModelVersion,
     rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.heldOutBytes },
     reply: { status: 200, schema: ModelVersion },
-    problems: ["not-found", "conflict"],
+    problems: ["not-found", "conflict", "quota-exceeded"],
   }),
   listModels: defineEndpoint({
     method: "get",

@@ -86,7 +86,7 @@ export const uploadEndpoints = {
     body: UploadInput,
     repeatable: "as-it-is",
     reply: { status: 200, schema: Upload },
-    problems: ["conflict"],
+    problems: ["quota-exceeded"],
   }),
   putUploadPart: defineEndpoint({
     method: "put",

@@ -161,7 +161,7 @@ export const archiveEndpoints = {
     params: byArchiveId,
     body: PruneInput,
     reply: { status: 201, schema: StoredArchive },
-    problems: ["not-found", "conflict"],
+    problems: ["not-found", "quota-exceeded"],
   }),
   deleteArchive: defineEndpoint({
     method: "delete",

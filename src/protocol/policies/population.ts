@@ -65,7 +65,7 @@ export const populationEndpoints = {
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.populationBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: Population },
-    problems: ["conflict"],
+    problems: ["conflict", "quota-exceeded"],
   }),
   listPopulations: defineEndpoint({
     method: "get",

@@ -36,7 +36,7 @@ export const keyEndpoints = {
     access: "admin",
     body: KeyInput,
     reply: { status: 201, schema: CreatedKey },
-    problems: ["forbidden", "not-found"],
+    problems: ["forbidden", "not-found", "quota-exceeded"],
   }),
   listKeys: defineEndpoint({
     method: "get",

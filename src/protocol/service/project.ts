@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
+import { ProjectQuotas, QuotaLimits } from "./quota.ts";
 
 /** The operator's own project: always there, and its admin keys look after the others. */
 export const MAIN_PROJECT = "main";
@@ -20,8 +21,16 @@ const ProjectPage = pageOf(Project, "Project");
 
 const byName = z.object({ name: Name.meta({ description: "Name of a project" }) });
 
-/** Routes of the operator, who manages the tenants. */
+/** Routes of the operator, who manages the tenants, and what every tenant sees of itself. */
 export const projectEndpoints = {
+  getProject: defineEndpoint({
+    method: "get",
+    path: "/v1/project",
+    tag: "keys",
+    summary: "The key's own project: how much of each quota it uses",
+    access: "read",
+    reply: { status: 200, schema: ProjectQuotas },
+  }),
   createProject: defineEndpoint({
     method: "post",
     path: "/v1/projects",
@@ -53,5 +62,28 @@ export const projectEndpoints = {
     params: byName,
     reply: { status: 200, schema: Project },
     problems: ["not-found", "conflict"],
+  }),
+  getQuotas: defineEndpoint({
+    method: "get",
+    path: "/v1/projects/{name}/quotas",
+    tag: "keys",
+    summary: "How much of each quota a project uses",
+    access: "admin",
+    isOperators: true,
+    params: byName,
+    reply: { status: 200, schema: ProjectQuotas },
+    problems: ["not-found"],
+  }),
+  setQuotas: defineEndpoint({
+    method: "put",
+    path: "/v1/projects/{name}/quotas",
+    tag: "keys",
+    summary: "Set the quotas of a project; one that is not named gets its default",
+    access: "admin",
+    isOperators: true,
+    params: byName,
+    body: QuotaLimits,
+    reply: { status: 200, schema: ProjectQuotas },
+    problems: ["not-found"],
   }),
 };

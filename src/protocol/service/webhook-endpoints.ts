@@ -16,7 +16,7 @@ export const webhookEndpoints = {
     access: "admin",
     body: WebhookInput,
     reply: { status: 201, schema: CreatedWebhook },
-    problems: ["conflict"],
+    problems: ["quota-exceeded"],
   }),
   listWebhooks: defineEndpoint({
     method: "get",

@@ -25,10 +25,7 @@ export const LIMITS = {
    * bodies up to a size (src/edge/platform-limits.ts).
    */
   uploadPartBytes: 8 * MiB,
-  /** Uploads of one project that no model names yet, and the bytes of these and of all its large models. */
-  uploads: 512,
-  largeModelsBytes: 64 * GiB,
-  /** Life of such an upload after its last part: a day. */
+  /** Life of an upload that no model names, after its last part: a day. */
   uploadMs: 86_400_000,
   /**
    * Of a large file, when it is surveyed: reads of the bucket, bytes that are no weights, and the largest tensor that is
@@ -184,8 +181,6 @@ export const LIMITS = {
   rateTrials: 64,
   /** Queries that one load may have in flight; where more would be, its rate is lost. */
   outstandingQueries: 1_024,
-  /** Requirement sets of one project. */
-  requirementSets: 1_000,
   /** Search for a configuration: its time, and what it tries. */
   optimisationMs: 3_600_000,
   optimisationTrials: 512,
@@ -199,8 +194,7 @@ export const LIMITS = {
   healthReportBytes: 1 * MiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
-  /** Event streams of one project, of its jobs and of its changes each, and of all, at one queue. */
-  projectStreams: 128,
+  /** Event streams of all projects at one queue. */
   streams: 1_000,
   /**
    * A job's result as JSON. It stands in a row of an object's SQLite with the job's spec, of at most `jsonBodyBytes`
@@ -216,8 +210,6 @@ export const LIMITS = {
   maxPlotWidth: 2_000,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
-  /** Of one project. */
-  queuedProjectJobs: 5_000,
   /** Of one project, even where others have filled the queue. */
   queuedProjectFloor: 500,
   /** Points that one history query may return. */
@@ -239,8 +231,7 @@ export const LIMITS = {
   /** Series that one search for changes on demand may go through, and points of each. */
   searchedSeries: 50,
   searchedPoints: 5_000,
-  /** Rules that points are judged by, points of history that one of them looks back on, points in a row that it may want. */
-  thresholds: 500,
+  /** Points of history that a rule for points looks back on, and points in a row that it may want. */
   thresholdWindow: 200,
   consecutivePoints: 20,
   /** Changes that an alert lists, and other alerts beside it. */
@@ -290,9 +281,7 @@ export const LIMITS = {
   exportPageRows: 5_000,
   exportPageBytes: 4_000_000,
   transferPageBytes: 8 * MiB,
-  /** Webhooks of one edge. */
-  webhooks: 32,
-  /** Time limit of a receiver's answer, and attempts of one message. */
+  /** Time limit of a webhook's receiver for its answer, and attempts of one message. */
   webhookTimeoutMs: 10_000,
   webhookAttempts: 12,
   /** Time that the edge waits for a memory report. */
@@ -356,10 +345,9 @@ export const LIMITS = {
   /** Size of one page of episodes, and bytes of their file that it may read. */
   episodePageSize: 10_000,
   episodePageBytes: 4 * MiB,
-  /** Members of one population, policies of one evaluation that are models, and populations of one project. */
+  /** Members of one population, and policies of one evaluation that are models. */
   populationMembers: 2 ** 20,
   evaluatedPolicies: 64,
-  populations: 1_000,
   /** An uploaded population, and any file that a job leaves: a Worker takes bodies of 100 MB. */
   populationBytes: 96 * MiB,
   /** The largest of all artifacts. */
@@ -375,8 +363,7 @@ export const LIMITS = {
   /** Numbers that describe a behaviour, cells of an archive. */
   archiveMeasures: 4,
   archiveCells: 2 ** 20,
-  /** Archives of one project, and the size of one that it prunes, which it has in memory twice. */
-  archives: 10_000,
+  /** Size of an archive that the edge prunes, which it has in memory twice. */
   prunedArchiveBytes: 32 * MiB,
   /** Elites of one page, and cells along an axis that a heat map draws one by one. */
   listedElites: 10_000,
@@ -396,8 +383,7 @@ export const LIMITS = {
   environmentWgslLength: 65_536,
   environmentStateWords: 4_096,
   environmentsPerKey: 64,
-  /** Pools of agents of one project; agents of one, numbers of an agent, bytes of all of them: what one dispatch evolves. */
-  agentPools: 256,
+  /** Agents of one pool, numbers of an agent, bytes of all of them: what one dispatch evolves. */
   poolAgents: 16_384,
   poolStateSize: 2_048,
   poolBytes: 64 * MiB,
@@ -410,8 +396,7 @@ export const LIMITS = {
   hrrSymbols: 1_024,
   hrrQueries: 64,
   hrrMatches: 1_000,
-  /** Item memories of one project, items of one, and bytes of its parts; one dispatch searches one part. */
-  itemMemories: 256,
+  /** Items of one memory, and bytes of its parts; one dispatch searches one part. */
   memoryItems: 65_536,
   memoryPartBytes: 8 * MiB,
   /** Keys of a part, as JSON, that further ones may join: they are one value of the database, which holds 2 MB. */

@@ -72,6 +72,13 @@ export const PROBLEMS = {
     fault: "client",
     exitCode: 6,
   },
+  "quota-exceeded": {
+    status: 409,
+    title: "The project has as much as it may",
+    retryable: false,
+    fault: "client",
+    exitCode: 6,
+  },
   cancelled: { status: 409, title: "It was cancelled", retryable: false, fault: "client", exitCode: 11 },
   "precondition-failed": {
     status: 412,
@@ -282,7 +289,10 @@ export function toPointerPart(name: PropertyKey): string {
   return String(name).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** An RFC 9457 problem. The fields of `fits` say which budget would have been met. */
+/**
+ * An RFC 9457 problem. The fields of `fits` say which budget would have been met, those of `quota` how much of what the
+ * project has and may have.
+ */
 export const Problem = z
   .object({
     type: z.string(),
@@ -296,11 +306,12 @@ export const Problem = z
     fits: z
       .object({ budgetMs: z.number(), placementId: z.string(), variant: z.string(), confidence: z.number() })
       .optional(),
+    quota: z.object({ name: z.string(), used: z.number(), limit: z.number() }).optional(),
   })
   .meta({ id: "Problem" });
 export type Problem = z.infer<typeof Problem>;
 
-type ProblemExtras = Pick<Problem, "errors" | "retryAfterMs" | "fits">;
+type ProblemExtras = Pick<Problem, "errors" | "retryAfterMs" | "fits" | "quota">;
 
 /** Builds the problem body for a code. */
 export function createProblem(code: ProblemCode, detail: string, extras: ProblemExtras = {}): Problem {

@@ -325,6 +325,56 @@ describe("tending the history", () => {
     expect((await read(no, DAY_MS)).map(({ count }) => count)).toEqual([2, 1]);
   });
 
+  it("forgets a series of requests that has no points for long, with its changes and alerts", async () => {
+    const nowMs = Date.now();
+    const hourMs = nowMs - (nowMs % 3_600_000);
+    const old = nowMs - 900 * DAY_MS;
+    const idle = measured("idle", old, [1]);
+    // Recent points of earlier tests would hold those behind them.
+    await env.DB.prepare("update history_state set pruned_seq = (select max(seq) from points)").run();
+    await appendMeasurements(env.DB, [
+      idle,
+      measured("resting", nowMs - 700 * DAY_MS, [1]),
+      measured("run-once", old, [1], "run_old"),
+    ]);
+    await env.DB.prepare("update history_state set detected_seq = 1e9").run();
+    const [idleNo, restingNo] = [await numberOf("idle"), await numberOf("resting")];
+    const insertAlert = env.DB.prepare(
+      `insert into alerts (id, project, state, direction, after_ms, at_ms, created_at_ms, updated_at_ms)
+       values (?1, 'main', 'open', 'regression', 0, 1, 1, 1)`,
+    );
+    const insertChange = env.DB.prepare(
+      `insert into changes (id, series_no, alert_id, kind, direction, after_ms, at_ms, evidence, created_at_ms)
+       values (?1, ?2, ?3, 'step', 'regression', 0, 1, '{}', 1)`,
+    );
+    await env.DB.batch([
+      insertAlert.bind("alr_of_idle"),
+      insertAlert.bind("alr_of_both"),
+      insertChange.bind("chg_alone", idleNo, "alr_of_idle"),
+      insertChange.bind("chg_joined", idleNo, "alr_of_both"),
+      insertChange.bind("chg_resting", restingNo, "alr_of_both"),
+    ]);
+    const counted = () =>
+      env.DB.prepare("select series from project_counts where project = 'main'").first<number>("series");
+    const before = (await counted()) ?? 0;
+    for (let hour = 0; hour < 24; hour++) await tendHistory(env, hourMs + hour * 3_600_000);
+    expect(await numberOf("idle")).toBe(-1);
+    expect(await countOf("rollups", `series_no = ${idleNo}`)).toBe(0);
+    for (const subject of ["resting", "run-once"]) expect(await numberOf(subject)).toBeGreaterThan(0);
+    expect(await counted()).toBe(before - 1);
+    const left = await env.DB.prepare(
+      "select id from alerts where id like 'alr_of%' union select id from changes where id like 'chg_%' order by id",
+    ).all<{ id: string }>();
+    expect(left.results.map(({ id }) => id)).toEqual(["alr_of_both", "chg_resting"]);
+    await env.DB.batch([
+      env.DB.prepare("delete from changes where id = 'chg_resting'"),
+      env.DB.prepare("delete from alerts where id = 'alr_of_both'"),
+    ]);
+    // The isolate remembers that it stored the series.
+    await appendMeasurements(env.DB, [{ ...idle, atMs: nowMs }]);
+    expect(await numberOf("idle")).toBeGreaterThan(0);
+  });
+
   it("deletes no point that was not looked at for changes", async () => {
     await env.DB.prepare("update history_state set detected_seq = 0, pruned_seq = 0").run();
     await appendMeasurements(env.DB, [measured("unseen", START_MS, [1], null)]);

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Threshold, ThresholdTrial } from "../../../src/protocol/history/threshold.ts";
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { alertsOf, around, keyOf, plant, tend, timeOf } from "./detection-plants.ts";
 import { byNumber, callEdge, pointersOf, problemOf } from "../stack/edge-client.ts";
@@ -96,14 +97,14 @@ describe("a threshold", () => {
 
   it("is one of a limited number", async () => {
     const { n } = (await env.DB.prepare("select count(*) as n from thresholds").first<{ n: number }>()) ?? { n: 0 };
-    const fillers = JSON.stringify(Array.from({ length: LIMITS.thresholds - n }, (_, i) => `thr_filler${i}`));
+    const fillers = JSON.stringify(Array.from({ length: DEFAULT_QUOTAS.thresholds - n }, (_, i) => `thr_filler${i}`));
     await env.DB.prepare(
       `insert into thresholds (id, spec, version, created_at_ms, updated_at_ms)
        select value, ?1, 1, 0, 0 from json_each(?2)`,
     )
       .bind(JSON.stringify(rule("nothing")), fillers)
       .run();
-    expect(problemOf(await create(rule("x"))).code).toBe("conflict");
+    expect(problemOf(await create(rule("x"))).code).toBe("quota-exceeded");
     await env.DB.prepare("delete from thresholds where id like 'thr_filler%'").run();
     expect((await create(rule("x"))).status).toBe(201);
   });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type AlertEvent, deliverDue, prepareDeliveries } from "../../../src/edge/history/webhooks/deliveries.ts";
 import { tendHistory } from "../../../src/edge/history/tend-history.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import type { CreatedWebhook, Delivery, Webhook, WebhookInput } from "../../../src/protocol/service/webhook.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
@@ -109,9 +110,11 @@ describe("a webhook", () => {
     },
   );
 
-  it(`is refused beyond ${LIMITS.webhooks} of them`, async () => {
-    for (let i = 0; i < LIMITS.webhooks; i++) await create(`many-${i}`);
-    expect(problemOf(await callEdge("POST", "/v1/webhooks", { body: { url: URL_OF("more") } })).code).toBe("conflict");
+  it(`is refused beyond ${DEFAULT_QUOTAS.webhooks} of them`, async () => {
+    for (let i = 0; i < DEFAULT_QUOTAS.webhooks; i++) await create(`many-${i}`);
+    expect(problemOf(await callEdge("POST", "/v1/webhooks", { body: { url: URL_OF("more") } })).code).toBe(
+      "quota-exceeded",
+    );
     const pages: Webhook[] = [];
     let cursor = "";
     do {
@@ -119,7 +122,7 @@ describe("a webhook", () => {
       pages.push(...items);
       cursor = nextCursor === null ? "" : `&cursor=${nextCursor}`;
     } while (cursor !== "");
-    expect(new Set(pages.map(({ id }) => id)).size).toBe(LIMITS.webhooks);
+    expect(new Set(pages.map(({ id }) => id)).size).toBe(DEFAULT_QUOTAS.webhooks);
   });
 
   it("goes with its deliveries, sent or not", async () => {

@@ -7,6 +7,7 @@ import { openProject } from "../../../src/edge/store/database.ts";
 import { type ArchiveDescription, decodeArchive, encodeArchive } from "../../../src/protocol/policies/archive-file.ts";
 import type { StoredArchive } from "../../../src/protocol/policies/archive.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import {
   callEdge,
@@ -187,10 +188,10 @@ describe("pruning", () => {
     }
     const fill = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1) insert into archives
       (id, project, digest, size_bytes, summary, created_at_ms) select 'filling' || i, 'main', 'sha256:0', 1, '{}', 1 from n`;
-    await env.DB.prepare(fill).bind(LIMITS.archives).run();
+    await env.DB.prepare(fill).bind(DEFAULT_QUOTAS.archives).run();
     const full = await prune(archive.id, { dropShare: 0.25 });
     await env.DB.prepare("delete from archives where id like 'filling%'").run();
-    expect([full.status, problemOf(full).code]).toEqual([409, "conflict"]);
+    expect([full.status, problemOf(full).code]).toEqual([409, "quota-exceeded"]);
   });
 
   it("wants a key that may submit", async () => {

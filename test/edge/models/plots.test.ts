@@ -53,7 +53,7 @@ async function placeModel(name: string): Promise<Placement[]> {
     outputs: [],
     edgeParameters: null,
   };
-  const { version } = await addModelVersion(db, file);
+  const { version } = (await addModelVersion(db, file))!;
   const variant = {
     modelVersionId: version.id,
     name: "int8",

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { byNumber, callEdge, pointersOf, problemOf } from "../stack/edge-client.ts";
 
@@ -67,16 +68,16 @@ describe("a requirement set", () => {
     expect(names).toEqual(expect.arrayContaining(["p1", "p2", "p3"]));
   });
 
-  it(`is one of ${LIMITS.requirementSets} at most`, async () => {
+  it(`is one of ${DEFAULT_QUOTAS.requirementSets} at most`, async () => {
     const { n = 0 } = (await env.DB.prepare("select count(*) as n from requirement_sets").first<{ n: number }>()) ?? {};
-    const fillers = JSON.stringify(Array.from({ length: LIMITS.requirementSets - n }, (_, i) => `filler-${i}`));
+    const fillers = JSON.stringify(Array.from({ length: DEFAULT_QUOTAS.requirementSets - n }, (_, i) => `filler-${i}`));
     await env.DB.prepare(
       "insert into requirement_sets (project, name, spec, version, updated_at_ms) select 'main', value, ?1, 1, 0 from json_each(?2)",
     )
       .bind(JSON.stringify({ name: "filler", description: "", requirements }), fillers)
       .run();
     const refused = await create("one-more");
-    expect(problemOf(refused).code).toBe("conflict");
+    expect(problemOf(refused).code).toBe("quota-exceeded");
     expect(problemOf(refused).errors).toBeUndefined();
     expect(pointersOf(await create("filler-0"))).toEqual(["#/name"]);
     await env.DB.prepare("delete from requirement_sets where name like 'filler-%'").run();

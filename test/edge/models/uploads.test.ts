@@ -5,6 +5,7 @@ import { deleteUnnamed, digestOf } from "../../../src/edge/store/artifact-store.
 import { openDatabase, openProject } from "../../../src/edge/store/database.ts";
 import { readVersionsOfDigest } from "../../../src/edge/store/models/model-store.ts";
 import { joinParts, pruneUploads, putPart as putLate } from "../../../src/edge/store/models/upload-store.ts";
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import {
   callEdge,
@@ -200,14 +201,14 @@ describe("a file in parts", () => {
        with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
        select 'sleeper', 'sha256:' || i, ?2, i from n`,
     )
-      .bind(LIMITS.uploads, LIMITS.largeModelBytes)
+      .bind(DEFAULT_QUOTAS.uploads, LIMITS.largeModelBytes)
       .run();
     expect((await begin(`sha256:${"6".repeat(64)}`, 10, { key })).status).toBe(200);
     const count = () =>
       env.DB.prepare("select count(*) as n from uploads where project = 'sleeper'").first<number>("n");
     const hourMs = 3_600_000;
     await tendHistory(env, Math.floor(Date.now() / hourMs) * hourMs + hourMs / 2);
-    expect(await count()).toBeLessThan(LIMITS.uploads);
+    expect(await count()).toBeLessThan(DEFAULT_QUOTAS.uploads);
     await env.DB.prepare("delete from uploads where project = 'sleeper'").run();
   });
 
@@ -234,11 +235,11 @@ describe("a file in parts", () => {
   it("is one of a project's: their number and bytes have a limit, and others do not see it", async () => {
     const { secret: key } = await createProject("uploader");
     const digestAt = (index: number) => `sha256:${String(index).padStart(64, "0")}`;
-    const { largeModelBytes, largeModelsBytes } = LIMITS;
-    for (let index = 0; index < Math.floor(largeModelsBytes / largeModelBytes); index++) {
+    const { largeModelBytes } = LIMITS;
+    for (let index = 0; index < Math.floor(DEFAULT_QUOTAS.storedBytes / largeModelBytes); index++) {
       expect((await begin(digestAt(index), largeModelBytes, { key })).status).toBe(200);
     }
-    expect(problemOf(await begin(digestAt(99), largeModelBytes, { key })).code).toBe("conflict");
+    expect(problemOf(await begin(digestAt(99), largeModelBytes, { key })).quota?.name).toBe("storedBytes");
     expect((await begin(digestAt(0), largeModelBytes, { key })).status).toBe(200);
     const { digest } = (await send(new Uint8Array(32).fill(5))).json;
     expect((await begin(digest, 32, { key })).json.state).toBe("open");

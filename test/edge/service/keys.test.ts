@@ -45,6 +45,8 @@ describe("the table", () => {
         "createProject",
         "listProjects",
         "closeProject",
+        "getQuotas",
+        "setQuotas",
         "readMetrics",
       ]),
     );

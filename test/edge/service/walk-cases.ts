@@ -66,6 +66,9 @@ export const walkCases: Record<Walked, WalkCase> = {
   createProject: { path: "/v1/projects", body: { name: "mine" } },
   listProjects: { path: "/v1/projects" },
   closeProject: { path: "/v1/projects/nobody", unknown: 404 },
+  getProject: { path: "/v1/project" },
+  getQuotas: { path: "/v1/projects/nobody/quotas", unknown: 404 },
+  setQuotas: { path: "/v1/projects/nobody/quotas", body: { models: 3, storedBytes: 4 }, unknown: 404 },
   createRegistrationToken: { path: "/v1/runners/tokens", body: { ttlMs: 1_000 } },
   registerRunner: {
     path: "/v1/runners",

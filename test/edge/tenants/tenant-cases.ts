@@ -102,6 +102,9 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   createProject: operators(() => ({ body: { name: "walnut-branch" } })),
   listProjects: operators(),
   closeProject: operators(() => ({ params: { name: "walnut" } })),
+  getProject: open("shows the key's own project, and takes no name"),
+  getQuotas: operators(() => ({ params: { name: "walnut" } })),
+  setQuotas: operators(() => ({ params: { name: "walnut" }, body: { models: 0 } })),
   createKey: [
     own(() => ({ body: { name: "walnut-key", scopes: ["read"] } })),
     hidden(() => ({ body: { name: "mine", scopes: ["admin"], project: "walnut" } })),

@@ -10,7 +10,7 @@ import { migrateObject } from "../../../src/edge/store/migrate-object.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
 import type { Job } from "../../../src/protocol/jobs/job.ts";
-import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 import { summarise } from "../../../src/stats/distribution/distribution.ts";
 import { ADMIN, callEdge, createProject, fetchEdge, problemOf, registerRunner } from "../stack/edge-client.ts";
@@ -181,12 +181,16 @@ describe("a queue", () => {
   it("that is full of two projects' jobs takes another's", async () => {
     await newRunnerOf(ADMIN, true);
     await runInDurableObject(queueStub(), (_, { storage }) => {
-      for (const project of ["lab", "crowd"]) fill(storage, project, LIMITS.queuedProjectJobs);
+      for (const project of ["lab", "crowd"]) fill(storage, project, DEFAULT_QUOTAS.queuedJobs);
     });
     const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
     const refused = await callEdge("POST", "/v1/jobs", { key: lab, body });
     expect(problemOf(refused)).toMatchObject({ code: "queue-full", status: 429 });
-    expect(problemOf(refused).detail).toBe(`${LIMITS.queuedProjectJobs} jobs of the project lab wait already.`);
+    expect(problemOf(refused).quota).toEqual({
+      name: "queuedJobs",
+      used: DEFAULT_QUOTAS.queuedJobs,
+      limit: DEFAULT_QUOTAS.queuedJobs,
+    });
     expect((await callEdge("POST", "/v1/jobs", { body })).status).toBe(202);
     await runInDurableObject(queueStub(), (_, { storage }) =>
       storage.sql.exec("delete from jobs where project in ('lab', 'crowd')"),
@@ -195,7 +199,7 @@ describe("a queue", () => {
 
   it("takes the edge's own calibrations where callers have filled it, and they take nothing from callers", async () => {
     const { runnerId } = await newRunnerOf(ADMIN, true);
-    await runInDurableObject(queueStub(), (_, { storage }) => fill(storage, "main", LIMITS.queuedProjectJobs));
+    await runInDurableObject(queueStub(), (_, { storage }) => fill(storage, "main", DEFAULT_QUOTAS.queuedJobs));
     const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
     expect(problemOf(await callEdge("POST", "/v1/jobs", { body })).code).toBe("queue-full");
     const versionId = createId("modelVersion");

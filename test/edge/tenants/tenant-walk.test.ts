@@ -47,7 +47,7 @@ function idsIn(texts: Iterable<string>): Set<string> {
 }
 
 /** Tables without rows of tenants, and columns with the time of the last use. */
-const HOUSE_TABLES = /^(_cf_|d1_|sqlite_|history_state|serving_state|rollups|audit_entries)/;
+const HOUSE_TABLES = /^(_cf_|d1_|sqlite_|history_state|serving_state|project_counts|rollups|audit_entries)/;
 const LAST_SEEN = ["last_seen_at_ms", "last_used_at_ms"];
 
 /** All rows and the names of all files, as texts. */

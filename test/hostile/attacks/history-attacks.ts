@@ -1,3 +1,4 @@
+import { DEFAULT_QUOTAS } from "../../../src/edge/store/quotas/default-quotas.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import type { Attacker } from "../attacker/attacker.ts";
 import type { Attack } from "./attack.ts";
@@ -114,7 +115,7 @@ export const HISTORY_ATTACKS: readonly Attack[] = [
     name: "thresholds",
     does: "as many rules as there may be, and reports that each of them judges",
     prepare: async (attacker) => {
-      for (let at = 0; at < LIMITS.thresholds; at += 20) {
+      for (let at = 0; at < DEFAULT_QUOTAS.thresholds; at += 20) {
         const rules = Array.from({ length: 20 }, (_, index) => ({ name: `rule-${at + index}`, ...RULE }));
         await Promise.all(rules.map((body) => attacker.make("POST", `${HISTORY}/thresholds`, { body })));
       }

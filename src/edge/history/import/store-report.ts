@@ -3,16 +3,19 @@ import type { ReportFormat, ReportRun, RunSamples } from "../../../protocol/hist
 import type { ReportInput } from "../../../protocol/history/report.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { openProject } from "../../store/database.ts";
-import { appendMeasurements, identifySeries, type Measurement } from "../../store/history/point-store.ts";
+import { appendMeasurements, identifySeries, lacksSeries, type Measurement } from "../../store/history/point-store.ts";
 import {
+  deleteSamples,
   findReport,
   insertReport,
+  lacksRoom,
   measureSamples,
   putSamples,
   reportIdOf,
   type StoredReport,
   toReportRun,
 } from "../../store/history/report-store.ts";
+import { quotaExceeded } from "../../store/quotas/quota-problem.ts";
 import { hexOf } from "../../store/secret.ts";
 import { measureReport } from "./measure-report.ts";
 
@@ -29,7 +32,8 @@ export type StoreOutcome =
 
 /**
  * Stores a report: its samples, then its run and points in one transaction. A repeated or simultaneous report gets the
- * run of the first one, with its time. Fails with `conflict` where the name has other content.
+ * run of the first one, with its time. Fails with `conflict` where the name has other content, and with
+ * `quota-exceeded` where the project has no room for its run, points or new series.
  */
 export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowMs }: Submitted): Promise<StoreOutcome> {
   const digest = await digestReport(tool, report);
@@ -65,10 +69,24 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
   } catch (error) {
     // Nothing of it was stored: a report of the same name was there first, or the database failed.
     const first = await findReport(db, id);
-    if (first === null) throw error;
-    return recognise(env, first, digest, series);
+    if (first !== null) return recognise(env, first, digest, series);
+    const problem = await nameQuota(env, error, { series: series.length, points: measurements.length });
+    if (problem === null) throw error;
+    if (samples !== null) await deleteSamples(env.ARTIFACTS, { runId: id, part: digest });
+    return { ok: false, problem };
   }
   return { ok: true, created: true, run: { ...toReportRun(row), samplesBytes }, series };
+}
+
+/** The problem of a quota that left no room for a report; null where its transaction failed otherwise. */
+async function nameQuota(
+  env: ProjectEnv,
+  error: unknown,
+  { series, points }: { readonly series: number; readonly points: number },
+): Promise<Problem | null> {
+  if (lacksSeries(error)) return (await quotaExceeded(env, { series })).problem;
+  if (!lacksRoom(error)) return null;
+  return (await quotaExceeded(env, { runs: 1, points, pointsADay: points })).problem;
 }
 
 async function recognise(

@@ -6,6 +6,8 @@ import { invalidRequest, unsupportedMediaType } from "../../../protocol/wire/par
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { discardBody, mediaTypeOf, untilItsEnd } from "../../http/read-body.ts";
 import { putArtifact } from "../../store/artifact-store.ts";
+import type { ProjectStorage } from "../../store/database.ts";
+import { mustHaveRoom } from "../../store/quotas/quota-problem.ts";
 import { hexOf } from "../../store/secret.ts";
 import {
   type HeaderResult,
@@ -29,9 +31,11 @@ export type ReceivedPopulation = Pick<
 /**
  * Receives a population's file and stores it under its digest. The header is checked before anything is stored. The
  * rest streams to the bucket under a temporary name, since it may exceed a Worker's memory. A file with a tensor for
- * each part of a layer is stored as npy with whole rows. Throws `invalid-request` and `payload-too-large`.
+ * each part of a layer is stored as npy with whole rows. Throws `invalid-request`, `payload-too-large` and
+ * `quota-exceeded`.
  */
-export async function receivePopulation(bucket: R2Bucket, request: Request): Promise<ReceivedPopulation> {
+export async function receivePopulation(env: ProjectStorage, request: Request): Promise<ReceivedPopulation> {
+  const { ARTIFACTS: bucket } = env;
   const mediaType = mediaTypeOf(request);
   if (mediaType !== MEDIA_TYPE) throw unsupportedMediaType(mediaType, [MEDIA_TYPE]);
   // It streams to the bucket as it is, by the size that its header says.
@@ -40,6 +44,7 @@ export async function receivePopulation(bucket: R2Bucket, request: Request): Pro
   const key = `uploads/${createId("population")}`;
   try {
     const { head, layout } = await readHead(body);
+    await mustHaveRoom(env, "storedBytes", layout.sizeBytes);
     const digest = await store(bucket, key, layout.sizeBytes, () => pump(head, body, layout.sizeBytes));
     return await keep(bucket, key, digest, layout);
   } finally {

@@ -11,8 +11,8 @@ import type { Published, StoredRun } from "../kind.ts";
 
 /**
  * Makes a training's policy a version of its model, with its card, if the training asked for it. Idempotent: the same
- * bytes are the same version. Null if there is nothing to publish, or the runner's file cannot be published; the
- * training is stored anyway.
+ * bytes are the same version. Null if there is nothing to publish, the runner's file cannot be published, or the
+ * project's quota of versions is used up; the training is stored anyway.
  */
 export async function publishPolicy(
   env: ProjectEnv,
@@ -30,7 +30,12 @@ export async function publishPolicy(
   }
   const { digest, sizeBytes } = artifact;
   const card = cardOf(jobId, endedAtMs, result);
-  const { model, version } = await addModelVersion(db, { name, digest, sizeBytes, ...description, card });
+  const added = await addModelVersion(db, { name, digest, sizeBytes, ...description, card });
+  if (added === null) {
+    console.error(JSON.stringify({ event: "policy-not-published", jobId, digest, reason: "quota-exceeded" }));
+    return null;
+  }
+  const { model, version } = added;
   const published = { model: model.name, modelVersionId: version.id };
   return { result: { ...result, published }, modelVersionId: version.id, placement: model.placement };
 }

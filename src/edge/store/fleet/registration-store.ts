@@ -4,29 +4,34 @@ import { createId } from "../../../protocol/wire/id.ts";
 import { toInstant } from "../../clock.ts";
 import { logFailure } from "../../log-failure.ts";
 import { type Database, openDatabase, type ProjectDatabase } from "../database.ts";
+import { isProjectOpen } from "../project-store.ts";
+import { hasRoom, roomFor } from "../quotas/quota-store.ts";
 import { registrationTokens, runners } from "../schema.ts";
 import { createSecret, hashSecret } from "../secret.ts";
 import { isOwnRunner } from "./runner-store.ts";
 
-/** A token whose runner will belong to the caller's project. */
+/** A token whose runner will belong to the caller's project; null where the project's quota is used up. */
 export async function createRegistrationToken(
   db: ProjectDatabase,
   ttlMs: number,
-): Promise<{ id: string; token: string; expiresAt: string }> {
+): Promise<{ id: string; token: string; expiresAt: string } | null> {
   const token = createSecret("token");
   const id = createId("token");
   const expiresAtMs = Date.now() + ttlMs;
-  await db.insert(registrationTokens).values({ id, project: db.project, hash: await hashSecret(token), expiresAtMs });
-  return { id, token, expiresAt: toInstant(expiresAtMs) };
+  const { meta } = await db.run(sql`
+    insert into registration_tokens (id, project, hash, expires_at_ms)
+    select ${id}, ${db.project}, ${await hashSecret(token)}, ${expiresAtMs} where ${roomFor(db, "registrationTokens")}`);
+  return meta.changes === 0 ? null : { id, token, expiresAt: toInstant(expiresAtMs) };
 }
 
 export type RegistrationOutcome =
   | { kind: "registered"; runnerId: string; credential: string }
+  | { kind: "full"; project: string }
   | { kind: "unknown" | "expired" | "used" };
 
 /**
  * Spends a token on a new runner. The token is claimed and the runner written in one transaction. One that was made while
- * its project closed counts as expired.
+ * its project closed counts as expired. A project whose quota of runners is used up keeps its token.
  */
 export async function registerRunner(binding: D1Database, input: RegistrationInput): Promise<RegistrationOutcome> {
   const hash = await hashSecret(input.token);
@@ -38,7 +43,8 @@ export async function registerRunner(binding: D1Database, input: RegistrationInp
       .prepare(
         `update registration_tokens set used_by_runner_id = ?2
          where hash = ?1 and used_by_runner_id is null and expires_at_ms > ?3
-           and not exists (select 1 from projects where name = registration_tokens.project and closed_at_ms is not null)`,
+           and not exists (select 1 from projects where name = registration_tokens.project and closed_at_ms is not null)
+           and ${hasRoom("runners", "registration_tokens.project")}`,
       )
       .bind(hash, runnerId, nowMs),
     binding
@@ -60,7 +66,9 @@ export async function registerRunner(binding: D1Database, input: RegistrationInp
   const db = openDatabase(binding);
   const [token] = await db.select().from(registrationTokens).where(eq(registrationTokens.hash, hash));
   if (token === undefined) return { kind: "unknown" };
-  return { kind: token.usedByRunnerId === null ? "expired" : "used" };
+  if (token.usedByRunnerId !== null) return { kind: "used" };
+  const isGood = token.expiresAtMs > nowMs && (await isProjectOpen(db, token.project));
+  return isGood ? { kind: "full", project: token.project } : { kind: "expired" };
 }
 
 /** Id and project of the runner with this credential. A rotated credential takes effect at its first use. */

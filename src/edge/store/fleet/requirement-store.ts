@@ -1,5 +1,4 @@
 import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import {
   RequirementSet,
@@ -9,6 +8,7 @@ import {
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { requirementSets } from "../schema.ts";
 
 function toRequirementSet(row: typeof requirementSets.$inferSelect): RequirementSet {
@@ -19,7 +19,7 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
   return and(eq(requirementSets.project, project), eq(requirementSets.name, name))!;
 }
 
-/** Creates a set, unless its name is taken or the limit is reached. */
+/** Creates a set, unless its name is taken or the project's quota is used up. */
 export async function createRequirementSet(
   db: ProjectDatabase,
   input: RequirementSetInput,
@@ -28,7 +28,7 @@ export async function createRequirementSet(
   const { meta } = await db.run(sql`
     insert into requirement_sets (project, name, spec, version, updated_at_ms)
     select ${row.project}, ${row.name}, ${JSON.stringify(row.spec)}, ${row.version}, ${row.updatedAtMs}
-    where (select count(*) from requirement_sets where project = ${row.project}) < ${LIMITS.requirementSets}
+    where ${roomFor(db, "requirementSets")}
     on conflict do nothing`);
   if (meta.changes > 0) return toRequirementSet(row);
   return (await findRequirementSet(db, input.name)) === null ? "full" : "taken";

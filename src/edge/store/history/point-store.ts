@@ -3,6 +3,7 @@ import { type Fingerprint, fingerprintIdOf } from "../../../protocol/fleet/hardw
 import type { SeriesKey } from "../../../protocol/history/series.ts";
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
 import { chunkRows, type Database, type ProjectStorage } from "../database.ts";
+import { hasRoom } from "../quotas/quota-store.ts";
 import { points } from "../schema.ts";
 import type { Span } from "./rollup-store.ts";
 import { seriesIdOf } from "./series-store.ts";
@@ -23,8 +24,11 @@ export interface Measurement {
 /**
  * Stores measurements, and creates series that are new: JSON parameters of many rows, in one transaction with `further`
  * statements. `rows` are the series of the measurements, where they are known already. Series that this isolate has
- * stored are not sent again. Where the database lacks one after all, since it was set back to an earlier time, the
- * transaction fails and is repeated with all series.
+ * stored are not sent again. Where the database lacks one after all, since it was set back to an earlier time or the
+ * series has aged out, the transaction fails and is repeated with all series.
+ *
+ * A new series for which its project has no room is not created. With `further` statements the transaction then fails
+ * (`lacksSeries`); without them nobody is there to be refused, and the points of that series are left out.
  */
 export async function appendMeasurements(
   binding: D1Database,
@@ -37,34 +41,46 @@ export async function appendMeasurements(
   const insertSeries = binding.prepare(
     `insert into series (id, project, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
      select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ?2
-     from json_each(?1) where true
+     from (
+       select value, row_number() over (partition by value->>1) as place from json_each(?1) as given
+       where not exists (select 1 from series where id = given.value->>0)
+     ) where ${hasRoom("series", "value->>1", "place")}
      on conflict do nothing`,
   );
-  const insertPoints = binding.prepare(
-    `insert into points (series_no, at_ms, source_id, run_id, revision, count, min, max, sum, sketch)
-     select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
-     from json_each(?1) left join series on series.id = value->>0 where true on conflict do nothing`,
-  );
+  const insertPoints = (join: "left join" | "join") =>
+    binding.prepare(
+      `insert into points (series_no, at_ms, source_id, run_id, revision, count, min, max, sum, sketch)
+       select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8,
+         value->>9
+       from json_each(?1) ${join} series on series.id = value->>0 where true on conflict do nothing`,
+    );
   const rowsOfPoints = measurements.map(({ atMs, sourceId, runId, revision = null, aggregate: a }, index) => {
     return [series[index]?.[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
   });
   const nowMs = Date.now();
   const distinct = [...new Set(series)];
-  const store = (unsent: readonly SeriesRow[]) =>
-    binding.batch([
+  const store = (unsent: readonly SeriesRow[], join: "left join" | "join") => {
+    const insert = insertPoints(join);
+    return binding.batch([
       ...chunkRows(unsent).map((json) => insertSeries.bind(json, nowMs)),
-      ...chunkRows(rowsOfPoints).map((json) => insertPoints.bind(json)),
+      ...chunkRows(rowsOfPoints).map((json) => insert.bind(json)),
       ...further,
     ]);
+  };
   const missing = distinct.filter(([id]) => !storedSeries.has(id));
   try {
-    await store(missing);
+    await store(missing, "left join");
   } catch (error) {
-    if (!String(error).includes("NOT NULL constraint failed: points.series_no")) throw error;
-    await store(distinct);
+    if (!lacksSeries(error)) throw error;
+    await store(distinct, further.length > 0 ? "left join" : "join");
   }
   if (storedSeries.size + missing.length > ROWS_KEPT) storedSeries.clear();
   for (const [id] of distinct) storedSeries.add(id);
+}
+
+/** Whether a transaction failed since a point's series is not there. */
+export function lacksSeries(error: unknown): boolean {
+  return String(error).includes("NOT NULL constraint failed: points.series_no");
 }
 
 /** A new series in the order of its columns: id, project, kind of subject, subject, metric, fingerprint, label, key. */

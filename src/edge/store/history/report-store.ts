@@ -3,6 +3,7 @@ import { ReportFormat, type ReportRun, type RunSamples } from "../../../protocol
 import { createContentId } from "../../../protocol/wire/id.ts";
 import { toInstant } from "../../clock.ts";
 import type { ProjectDatabase } from "../database.ts";
+import { hasRoom } from "../quotas/quota-store.ts";
 import { reports } from "../schema.ts";
 
 /** Id by key and name: two keys may use the same name independently. */
@@ -12,15 +13,27 @@ export function reportIdOf(ownerId: string, name: string): Promise<string> {
 
 export type StoredReport = typeof reports.$inferSelect;
 
-/** A statement that stores a report; it fails, with its whole transaction, where its run exists already. */
+/**
+ * A statement that stores a report; it fails, with its whole transaction, where its run exists already, or the project
+ * has no room for it (`lacksRoom`).
+ */
 export function insertReport(binding: D1Database, report: StoredReport): D1PreparedStatement {
   const { id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs } = report;
   return binding
     .prepare(
       `insert into reports (id, project, owner_id, name, digest, tool, label, revision, points, at_ms, stored_at_ms)
-       values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+       values (${ID_IF_ROOM}, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
     )
     .bind(id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs);
+}
+
+/** A null id aborts the transaction, since the column is not nullable. */
+const ID_IF_ROOM = `iif(${hasRoom("runs", "?2")} and ${hasRoom("points", "?2", "?9")}
+  and ${hasRoom("pointsADay", "?2", "?9")}, ?1, null)`;
+
+/** Whether a transaction failed since the project has no room for the report. */
+export function lacksRoom(error: unknown): boolean {
+  return String(error).includes("NOT NULL constraint failed: reports.id");
 }
 
 export async function findReport(db: ProjectDatabase, id: string): Promise<StoredReport | null> {
@@ -72,6 +85,10 @@ export async function putSamples(bucket: R2Bucket, of: SamplesOf, samples: RunSa
     httpMetadata: { contentType: "application/json", contentEncoding: "gzip" },
   });
   return bytes.byteLength;
+}
+
+export async function deleteSamples(bucket: R2Bucket, of: SamplesOf): Promise<void> {
+  await bucket.delete(keyOf(of));
 }
 
 /** The samples as JSON text; null where there are none. */

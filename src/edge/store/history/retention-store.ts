@@ -62,6 +62,46 @@ export async function pruneRollups(
   ]);
 }
 
+/** Series of one step; each may have a thousand rollups. */
+const STEP_SERIES = 20;
+
+/**
+ * Deletes series of one part whose last point came before `beforeMs` and is deleted, with their rollups, changes, and
+ * alerts of no other changes: a step at a time. Series of runs stay, since their points do. Returns whether there may be
+ * more.
+ */
+export async function pruneSeries(binding: D1Database, part: number, beforeMs: number): Promise<boolean> {
+  const found = await binding
+    .prepare(
+      `select no from series where no % ${PRUNED_PARTS} = ?1 and coalesce(last_point_at_ms, created_at_ms) < ?2
+         and not exists (select 1 from points where series_no = no) limit ?3`,
+    )
+    .bind(part, beforeMs, STEP_SERIES)
+    .all<{ no: number }>();
+  const numbers = JSON.stringify(found.results.map(({ no }) => no));
+  if (found.results.length === 0) return false;
+  const among = "(select value from json_each(?1))";
+  const alerts = await binding
+    .prepare(`select distinct alert_id as id from changes where series_no in ${among}`)
+    .bind(numbers)
+    .all<{ id: string }>();
+  // A point that comes meanwhile holds its series: the transaction fails, and the next day finds it in use.
+  await binding.batch([
+    binding.prepare(`delete from changes where series_no in ${among}`).bind(numbers),
+    binding
+      .prepare(
+        `delete from alerts where id in ${among} and finding is null
+           and not exists (select 1 from changes where alert_id = alerts.id)`,
+      )
+      .bind(JSON.stringify(alerts.results.map(({ id }) => id))),
+    binding.prepare(`delete from rollups where series_no in ${among}`).bind(numbers),
+    binding.prepare(`delete from series where no in ${among}`).bind(numbers),
+    // Cached answers become invalid, and a search for changes that runs meanwhile begins again.
+    binding.prepare("update history_state set roll_version = roll_version + 1, detect_version = detect_version + 1"),
+  ]);
+  return found.results.length === STEP_SERIES;
+}
+
 function floorTo(ms: number, stepMs: number): number {
   return Math.floor(ms / stepMs) * stepMs;
 }

@@ -1,11 +1,11 @@
-import { and, asc, desc, eq, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
 import { createId } from "../../../protocol/wire/id.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import { Threshold, type ThresholdInput } from "../../../protocol/history/threshold.ts";
 import { behindCursor, cutPage } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { thresholds } from "../schema.ts";
 
 function toThreshold(row: typeof thresholds.$inferSelect): Threshold {
@@ -17,15 +17,16 @@ function isOwn({ project }: ProjectDatabase): SQL {
   return eq(thresholds.project, project);
 }
 
-/** Creates a rule; null where the limit is reached. */
+/** Creates a rule; null where the project's quota is used up. */
 export async function createThreshold(db: ProjectDatabase, input: ThresholdInput): Promise<Threshold | null> {
-  if ((await db.$count(thresholds, isOwn(db))) >= LIMITS.thresholds) return null;
   const nowMs = Date.now();
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
   const spec = JSON.stringify(input);
   const row = { id: createId("threshold", nowMs), project: db.project, spec, version: 1, ...times };
-  await db.insert(thresholds).values(row);
-  return toThreshold(row);
+  const { meta } = await db.run(sql`
+    insert into thresholds (id, project, spec, version, created_at_ms, updated_at_ms)
+    select ${row.id}, ${row.project}, ${spec}, ${row.version}, ${nowMs}, ${nowMs} where ${roomFor(db, "thresholds")}`);
+  return meta.changes === 0 ? null : toThreshold(row);
 }
 
 export async function findThreshold(db: ProjectDatabase, id: string): Promise<Threshold | null> {

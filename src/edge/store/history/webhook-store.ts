@@ -1,11 +1,11 @@
 import { and, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
 import { createId } from "../../../protocol/wire/id.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import type { Webhook, WebhookInput } from "../../../protocol/service/webhook.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import { openProject, type ProjectDatabase, type ProjectStorage } from "../database.ts";
 import { toInstant, toInstantOrNull } from "../../clock.ts";
+import { hasRoom } from "../quotas/quota-store.ts";
 import { webhookDeliveries, webhooks } from "../schema.ts";
 
 type Row = typeof webhooks.$inferSelect;
@@ -19,7 +19,7 @@ function isOwn({ project }: ProjectDatabase, id: string): SQL {
   return and(eq(webhooks.project, project), eq(webhooks.id, id))!;
 }
 
-/** Stores a webhook; null where the limit is reached. */
+/** Stores a webhook; null where the project's quota is used up. */
 export async function createWebhook(
   { DB, project }: ProjectStorage,
   { url, ...spec }: WebhookInput,
@@ -36,9 +36,9 @@ export async function createWebhook(
   };
   const { meta } = await DB.prepare(
     `insert into webhooks (id, project, url, secret, spec, created_at_ms) select ?1, ?2, ?3, ?4, ?5, ?6
-       where (select count(*) from webhooks where project = ?2) < ?7`,
+       where ${hasRoom("webhooks", "?2")}`,
   )
-    .bind(row.id, project, url, secret, row.spec, row.createdAtMs, LIMITS.webhooks)
+    .bind(row.id, project, url, secret, row.spec, row.createdAtMs)
     .run();
   return meta.changes === 0 ? null : toWebhook(row);
 }

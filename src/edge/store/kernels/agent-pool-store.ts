@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { AgentPool, type AgentPoolSpec, type PooledAgents } from "../../../protocol/jobs/agent-pool.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { Database, ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { agentPools } from "../schema.ts";
 
 function toAgentPool(row: typeof agentPools.$inferSelect): AgentPool {
@@ -28,14 +28,14 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
   return and(eq(agentPools.project, project), eq(agentPools.name, name))!;
 }
 
-/** Creates a pool, unless its name is taken or the project's limit is reached. */
+/** Creates a pool, unless its name is taken or the project's quota is used up. */
 export async function createAgentPool(db: ProjectDatabase, spec: AgentPoolSpec): Promise<AgentPool | "taken" | "full"> {
   const { project } = db;
   const nowMs = Date.now();
   const { meta } = await db.run(sql`
     insert into agent_pools (project, name, spec, digest, generation, version, created_at_ms, updated_at_ms)
     select ${project}, ${spec.name}, ${JSON.stringify(spec)}, null, 0, 1, ${nowMs}, ${nowMs}
-    where (select count(*) from agent_pools where project = ${project}) < ${LIMITS.agentPools}
+    where ${roomFor(db, "agentPools")}
     on conflict do nothing`);
   const found = await findAgentPool(db, spec.name);
   if (meta.changes > 0 && found !== null) return found;

@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { ItemMemory, type ItemMemorySpec } from "../../../protocol/inference/hrr.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { Database, ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { itemMemories, itemMemoryParts } from "../schema.ts";
 
 /** Items of a memory in one artifact: rows of float32, padded to four numbers. */
@@ -26,7 +26,7 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
   return and(eq(itemMemories.project, project), eq(itemMemories.name, name))!;
 }
 
-/** Creates a memory, unless its name is taken or the project's limit is reached. */
+/** Creates a memory, unless its name is taken or the project's quota is used up. */
 export async function createItemMemory(
   db: ProjectDatabase,
   spec: ItemMemorySpec,
@@ -36,7 +36,7 @@ export async function createItemMemory(
   const { meta } = await db.run(sql`
     insert into item_memories (project, name, spec, version, created_at_ms, updated_at_ms)
     select ${project}, ${spec.name}, ${JSON.stringify(spec)}, 1, ${nowMs}, ${nowMs}
-    where (select count(*) from item_memories where project = ${project}) < ${LIMITS.itemMemories}
+    where ${roomFor(db, "itemMemories")}
     on conflict do nothing`);
   const found = await describeItemMemory(db, spec.name);
   if (meta.changes > 0 && found !== null) return found;

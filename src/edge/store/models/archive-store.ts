@@ -2,10 +2,10 @@ import { and, desc, eq, lt, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { type ArchiveListQuery, type ArchiveSummary, StoredArchive } from "../../../protocol/policies/archive.ts";
 import { createId } from "../../../protocol/wire/id.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { archives } from "../schema.ts";
 
 type Row = typeof archives.$inferSelect;
@@ -22,7 +22,7 @@ interface NewArchive {
   readonly summary: ArchiveSummary;
 }
 
-/** Stores a job's archive once; null where the project's limit is reached. */
+/** Stores a job's archive once; null where the project's quota is used up. */
 export async function addArchive(db: ProjectDatabase, archive: NewArchive): Promise<StoredArchive | null> {
   const { jobId, digest, sizeBytes, summary } = archive;
   const { project } = db;
@@ -30,7 +30,7 @@ export async function addArchive(db: ProjectDatabase, archive: NewArchive): Prom
   const { meta } = await db.run(sql`
     insert into archives (id, project, job_id, digest, size_bytes, summary, created_at_ms)
     select ${row.id}, ${project}, ${jobId}, ${digest}, ${sizeBytes}, ${JSON.stringify(summary)}, ${row.createdAtMs}
-    where (select count(*) from archives where project = ${project}) < ${LIMITS.archives}
+    where ${roomFor(db, "archives")}
     and not exists (select 1 from archives where job_id = ${jobId})`);
   if (meta.changes > 0) return toArchive(row);
   if (jobId === null) return null;

@@ -34,6 +34,7 @@ import { cutPage, decodeCursor } from "../cursor.ts";
 import { type Database, listOf, type ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
 import { listBackends } from "./list-backends.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { models, modelVariants, modelVersions, projects, versionData } from "../schema.ts";
 import { learnSummary } from "./version-store.ts";
 
@@ -156,46 +157,62 @@ export interface VersionInput {
 }
 
 /**
- * Adds a version to a model, which is created if new. The same bytes return the existing version. `learnt` says whether
- * this upload added to an existing version: that the edge can compute it, or at which sizes its inputs are measured.
- * Simultaneous uploads get numbers in a row.
+ * Adds a version to a model, which is created if new; null where the project's quota of models or versions is used up.
+ * The same bytes return the existing version. `learnt` says whether this upload added to an existing version: that the
+ * edge can compute it, or at which sizes its inputs are measured. Simultaneous uploads get numbers in a row.
  */
 export async function addModelVersion(
   db: ProjectDatabase,
   input: VersionInput,
-): Promise<{ model: Model; version: ModelVersion; created: boolean; learnt: boolean }> {
+): Promise<{ model: Model; version: ModelVersion; created: boolean; learnt: boolean } | null> {
   const nowMs = Date.now();
-  await db
-    .insert(models)
-    .values({ id: createId("model"), project: db.project, name: input.name, createdAtMs: nowMs })
-    .onConflictDoNothing();
-  const [model] = await db
-    .select()
-    .from(models)
-    .where(and(eq(models.project, db.project), eq(models.name, input.name)));
-  if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
+  const model = await openModel(db, input.name, nowMs);
+  if (model === null) return null;
   const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null, files = null } = input;
   if (summary !== null) await learnSummary(db, digest, summary);
   if (card !== null) await addCard(db, model.id, digest, card);
   const isDense = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
   const isSized = inputs.some(hasSizes) && (await setInputs(db, model.id, digest, inputs));
   const learnt = isDense || isSized;
-  // Counted within the statement, so that no other upload comes between.
-  const version = sql<number>`(select coalesce(max(${modelVersions.version}), 0) + 1 from ${modelVersions}
-    where ${modelVersions.modelId} = ${model.id})`;
   const id = createId("modelVersion");
   const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card, files };
-  const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
-  const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
+  const created = await insertVersion(db, { id, modelId: model.id, ...file, createdAtMs: nowMs });
   const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
-  const stored = created[0] ?? versions.find((known) => known.digest === digest);
-  if (stored === undefined) throw new Error(`the version of ${input.name} vanished while it was created`);
-  return {
-    model: toModel(model, versions),
-    version: toVersion({ variants: [], data: null, ...stored }),
-    created: created.length > 0,
-    learnt,
-  };
+  const stored = versions.find((known) => known.id === id || known.digest === digest);
+  if (stored === undefined) return null;
+  return { model: toModel(model, versions), version: toVersion(stored), created, learnt };
+}
+
+/** The model of this name, which is created if new and the project has room for it and its first version. */
+async function openModel(db: ProjectDatabase, name: string, nowMs: number): Promise<ModelRow | null> {
+  const { project } = db;
+  await db.run(sql`
+    insert into models (id, project, name, created_at_ms) select ${createId("model")}, ${project}, ${name}, ${nowMs}
+    where ${roomFor(db, "models")} and ${roomFor(db, "versions")} on conflict do nothing`);
+  const [model] = await db
+    .select()
+    .from(models)
+    .where(and(eq(models.project, project), eq(models.name, name)));
+  return model ?? null;
+}
+
+/**
+ * Stores a version under the next number, unless its file is there or the quota is used up; returns whether it did. The
+ * number is counted within the statement, so that no other upload comes between.
+ */
+async function insertVersion(db: ProjectDatabase, row: Omit<VersionRow, "version">): Promise<boolean> {
+  const { id, modelId, digest, sizeBytes, edgeParameters, createdAtMs } = row;
+  const [inputs, outputs, summary, files, card] = [row.inputs, row.outputs, row.summary, row.files, row.card].map(
+    (value) => (value === null ? null : JSON.stringify(value)),
+  );
+  const { meta } = await db.run(sql`
+    insert into model_versions (id, model_id, version, digest, size_bytes, inputs, outputs, edge_parameters, summary,
+      files, card, created_at_ms)
+    select ${id}, ${modelId},
+      (select coalesce(max(version), 0) + 1 from model_versions where model_id = ${modelId}),
+      ${digest}, ${sizeBytes}, ${inputs}, ${outputs}, ${edgeParameters}, ${summary}, ${files}, ${card}, ${createdAtMs}
+    where ${roomFor(db, "versions")} on conflict do nothing`);
+  return meta.changes > 0;
 }
 
 function hasSizes({ shapes, values }: TensorSpec): boolean {

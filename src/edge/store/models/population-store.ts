@@ -1,11 +1,11 @@
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import { createId } from "../../../protocol/wire/id.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import { Population } from "../../../protocol/policies/population.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { populations } from "../schema.ts";
 
 type Row = typeof populations.$inferSelect;
@@ -16,7 +16,7 @@ function toPopulation({ id, name, digest, sizeBytes, layout, createdAtMs }: Row)
 
 /**
  * Stores a population whose file is stored. An equal one under the same name is returned as it is; `taken` for another
- * one under it, `full` where the project's limit is reached.
+ * one under it, `full` where the project's quota is used up.
  */
 export async function addPopulation(
   db: ProjectDatabase,
@@ -27,7 +27,7 @@ export async function addPopulation(
   const { meta } = await db.run(sql`
     insert into populations (id, project, name, digest, size_bytes, layout, created_at_ms)
     select ${row.id}, ${project}, ${name}, ${digest}, ${sizeBytes}, ${JSON.stringify(layout)}, ${row.createdAtMs}
-    where (select count(*) from populations where project = ${project}) < ${LIMITS.populations}
+    where ${roomFor(db, "populations")}
     on conflict do nothing`);
   if (meta.changes > 0) return { population: toPopulation(row), created: true };
   const known = name === null ? null : await findPopulation(db, name);

@@ -1,8 +1,8 @@
-import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, eq, inArray, lt } from "drizzle-orm";
 import type { UploadInput } from "../../../protocol/models/upload.ts";
-import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { deleteUnnamed, putArtifact } from "../artifact-store.ts";
 import { listOf, openDatabase, openProject, type ProjectDatabase, type ProjectStorage } from "../database.ts";
+import { hasRoom, hasRoomForFile } from "../quotas/quota-store.ts";
 import { uploads } from "../schema.ts";
 
 /** An upload of a project. */
@@ -24,27 +24,19 @@ function isOf(db: ProjectDatabase, digest: string) {
 
 /** Begins an upload, or finds the one that has begun; null where the project has no room for another. */
 export async function beginUpload(
-  db: ProjectDatabase,
+  env: ProjectStorage,
   { digest, sizeBytes }: UploadInput,
   nowMs: number,
 ): Promise<StoredUpload | null> {
+  const db = openProject(env);
   const known = await touchUpload(db, digest, nowMs);
   if (known !== null) return known;
-  const { project } = db;
-  // Older ones wait to be pruned. A file counts once, however many versions name it.
-  const alive = sql`project = ${project} and touched_at_ms >= ${nowMs - LIMITS.uploadMs}`;
-  const { meta } = await db.run(sql`
-    insert into uploads (project, digest, size_bytes, touched_at_ms)
-    select ${project}, ${digest}, ${sizeBytes}, ${nowMs}
-    where (select count(*) from uploads where ${alive}) < ${LIMITS.uploads}
-      and ${sizeBytes} + (
-        select coalesce(sum(size), 0) from (
-          select digest, size_bytes as size from uploads where ${alive}
-          union select f.value ->> 'digest', f.value ->> 'sizeBytes'
-          from models m join model_versions v on v.model_id = m.id, json_each(v.files) f
-          where m.project = ${project} and v.files is not null
-        ) where digest <> ${digest}) <= ${LIMITS.largeModelsBytes}
-    on conflict do nothing`);
+  const { meta } = await env.DB.prepare(
+    `insert into uploads (project, digest, size_bytes, touched_at_ms) select ?1, ?2, ?3, ?4
+     where ${hasRoom("uploads", "?1")} and ${hasRoomForFile("?1", "?2", "?3")} on conflict do nothing`,
+  )
+    .bind(env.project, digest, sizeBytes, nowMs)
+    .run();
   return meta.changes > 0 ? { digest, sizeBytes, isStored: false } : touchUpload(db, digest, nowMs);
 }
 

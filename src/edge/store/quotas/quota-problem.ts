@@ -1,0 +1,54 @@
+import type { Quota } from "../../../protocol/service/quota.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import type { ProjectStorage } from "../database.ts";
+import { hasRoom, hasRoomForFile, readQuotas, type StoredQuota } from "./quota-store.ts";
+
+type Project = Pick<ProjectStorage, "DB" | "project">;
+/** So many more of each are wanted. */
+type Wanted = Partial<Readonly<Record<StoredQuota, number>>>;
+
+/** What a project can do by itself. */
+const REMEDIES: Partial<Readonly<Record<StoredQuota, string>>> = {
+  storedBytes: "Delete populations, archives, item memories or agent pools that are not needed",
+  uploads: "Name the uploaded files in a model, or wait: an upload ends a day after its last part",
+  populations: "Delete one",
+  archives: "Delete one",
+  itemMemories: "Delete one",
+  agentPools: "Delete one",
+  series: "Report under fewer configurations and labels",
+  pointsADay: "Go on after midnight, in UTC",
+  thresholds: "Delete one",
+  requirementSets: "Delete one",
+  webhooks: "Delete one",
+  runners: "Remove one",
+  registrationTokens: "Use those that there are, or wait: a token ends within an hour",
+  keys: "Revoke one",
+};
+
+/** The problem that a project may not have this much more: of the first of these for which there is no room. */
+export async function quotaExceeded({ DB, project }: Project, wanted: Wanted): Promise<ProblemError> {
+  const quotas = await readQuotas(DB, project, { queuedJobs: 0, eventStreams: 0 });
+  const asked = quotas.filter(({ name }) => name in wanted);
+  const more = ({ name }: Quota) => wanted[name as StoredQuota] ?? 1;
+  const full = asked.find((quota) => quota.used + more(quota) > quota.limit) ?? asked[0]!;
+  const { name, used, limit } = full;
+  const remedy = REMEDIES[name as StoredQuota];
+  const advice = remedy === undefined ? "Ask the operator for more." : `${remedy}, or ask the operator for more.`;
+  const detail = `The project ${project} uses ${used} of its quota \`${name}\` of ${limit}, and this takes ${more(full)} more. ${advice}`;
+  return new ProblemError("quota-exceeded", detail, { quota: { name, used, limit } });
+}
+
+/** Throws `quota-exceeded` unless the project has room for so many more. */
+export async function mustHaveRoom(project: Project, quota: StoredQuota, more = 1): Promise<void> {
+  await mustHold(project, hasRoom(quota, "?1", "?2"), [more], { [quota]: more });
+}
+
+/** Throws `quota-exceeded` unless the project has room for this file beside all its others. */
+export async function mustHaveRoomForFile(project: Project, digest: string, sizeBytes: number): Promise<void> {
+  await mustHold(project, hasRoomForFile("?1", "?2", "?3"), [digest, sizeBytes], { storedBytes: sizeBytes });
+}
+
+async function mustHold(project: Project, condition: string, values: (string | number)[], wanted: Wanted) {
+  const query = project.DB.prepare(`select ${condition} as fits`).bind(project.project, ...values);
+  if ((await query.first<number>("fits")) !== 1) throw await quotaExceeded(project, wanted);
+}
