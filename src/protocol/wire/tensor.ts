@@ -79,19 +79,21 @@ export type TensorResult = { ok: true; tensor: Tensor } | { ok: false; message: 
  * be a finite number (or a boolean for `bool`) that the type can hold.
  */
 export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
-  const flat: unknown[] = [];
-  const nested = measureNesting(json.data, flat);
+  const nested = measureNesting(json.data);
   if (nested === null) return { ok: false, message: "data is not evenly nested" };
   const shape = json.shape ?? nested;
   if (nested.length > 1 && json.shape !== undefined && nested.join() !== json.shape.join()) {
     return { ok: false, message: `data is nested as [${nested.join(", ")}], shape says [${json.shape.join(", ")}]` };
   }
-  if (countElements(shape) !== flat.length) {
+  const elements = countElements(nested);
+  if (countElements(shape) !== elements) {
     return {
       ok: false,
-      message: `shape [${shape.join(", ")}] wants ${countElements(shape)} elements, data has ${flat.length}`,
+      message: `shape [${shape.join(", ")}] wants ${countElements(shape)} elements, data has ${elements}`,
     };
   }
+  // A copy of millions of numbers would take as much memory again.
+  const flat = nested.length === 1 ? json.data : (json.data.flat(nested.length - 1) as unknown[]);
   if (json.dtype === "string") {
     const wrong = flat.findIndex((value) => typeof value !== "string");
     if (wrong >= 0) return { ok: false, message: `element ${wrong} is not a string` };
@@ -226,20 +228,14 @@ function createTypedArray(
   }
 }
 
-/** Flattens evenly nested arrays; null where they are uneven or too deep. */
-function measureNesting(data: readonly unknown[], flat: unknown[], depth = 1): number[] | null {
+/** Sizes of evenly nested arrays; null where they are uneven or too deep. */
+function measureNesting(data: readonly unknown[], depth = 1): number[] | null {
   if (depth > LIMITS.tensorRank) return null;
-  if (!Array.isArray(data[0])) {
-    for (const value of data) {
-      if (Array.isArray(value)) return null;
-      flat.push(value);
-    }
-    return [data.length];
-  }
+  if (!Array.isArray(data[0])) return data.some(Array.isArray) ? null : [data.length];
   let inner: number[] | null = null;
   for (const row of data) {
     if (!Array.isArray(row)) return null;
-    const shape = measureNesting(row, flat, depth + 1);
+    const shape = measureNesting(row, depth + 1);
     if (shape === null || (inner !== null && inner.join() !== shape.join())) return null;
     inner = shape;
   }
