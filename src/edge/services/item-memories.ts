@@ -8,7 +8,9 @@ import { deleteUnnamed, digestOf, getArtifact, putArtifact } from "../store/arti
 import { openProject } from "../store/database.ts";
 import { type MemoryPart, savePart, type StoredMemory } from "../store/kernels/item-memory-store.ts";
 import { mustHaveRoomForFile } from "../store/quotas/quota-problem.ts";
+import { endShortTurn } from "../turns.ts";
 import { askCompute } from "./ask-compute.ts";
+import { BestMatches } from "./best-matches.ts";
 import { symbolKeys } from "./hrr-operations.ts";
 
 /** Stored numbers of an item. */
@@ -148,7 +150,11 @@ export async function searchItems(
   for (let at = 0; at < memory.parts.length; at += SEARCHED_AT_ONCE) {
     found.push(...(await Promise.all(memory.parts.slice(at, at + SEARCHED_AT_ONCE).map(searchPart))));
   }
-  const matches = queries.map((_, query) => bestOf(memory.parts, found, query, limit));
+  const matches: Match[][] = [];
+  for (const query of queries.keys()) {
+    matches.push(bestOf(memory.parts, found, query, limit));
+    await endShortTurn();
+  }
   return { memory: name, version: memory.version, matches, totalMs: elapsedMs(arrivedAtMs) };
 }
 
@@ -159,8 +165,13 @@ function cosinesOf(bytes: Uint8Array | undefined, count: number): Float32Array {
 
 /** The best matches of all parts; of equals, the first come first. */
 function bestOf(parts: readonly MemoryPart[], cosines: readonly Float32Array[], query: number, limit: number): Match[] {
-  const all = parts.flatMap(({ keys }, part) =>
-    keys.map((key, item): Match => ({ key, similarity: cosines[part]![query * keys.length + item]! })),
-  );
-  return all.toSorted((a, b) => b.similarity - a.similarity).slice(0, limit);
+  const best = new BestMatches<Match>(limit);
+  for (const [part, { keys }] of parts.entries()) {
+    const similarities = cosines[part]!.subarray(query * keys.length);
+    for (let item = 0; item < keys.length; item++) {
+      const similarity = similarities[item]!;
+      if (best.wants(similarity)) best.add({ key: keys[item]!, similarity });
+    }
+  }
+  return best.inOrder();
 }
