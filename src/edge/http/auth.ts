@@ -8,6 +8,7 @@ import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
 import { findRunnerByCredentialHash } from "../store/fleet/registration-store.ts";
 import { hashSecret, isSecretOf } from "../store/secret.ts";
+import { PrincipalCache } from "./principal-cache.ts";
 import { addressOf, checkAddress, noteWrongSecret } from "./rate-limiter.ts";
 
 /** Authenticated caller. */
@@ -43,7 +44,7 @@ type WaitUntil = (work: Promise<unknown>) => void;
 
 const CACHED_PRINCIPALS = 1_000;
 /** Principals by secret, so that the inference path neither queries a database nor hashes. */
-const cache = new Map<string, CachedPrincipal>();
+const cache = new PrincipalCache<CachedPrincipal>(CACHED_PRINCIPALS);
 
 /**
  * Checks `Authorization: Bearer …` against a route's access; throws `unauthorized` or `forbidden`.
@@ -117,10 +118,9 @@ async function findCached(
 
 async function readAnew(env: Env, secret: string, read: Read, address: string): Promise<Principal | null> {
   // A secret that was valid a while ago is looked up, however many wrong ones come from the same address.
-  const principal = await read(env, secret, cache.has(secret) ? null : address);
-  if (cache.size >= CACHED_PRINCIPALS) cache.clear();
-  if (principal === null) cache.delete(secret);
-  else cache.set(secret, { principal, readAtMs: Date.now(), askedAtMs: Date.now() });
+  const principal = await read(env, secret, cache.get(secret) === undefined ? address : null);
+  if (principal === null) cache.drop(secret);
+  else cache.keep(secret, { principal, readAtMs: Date.now(), askedAtMs: Date.now() });
   return principal;
 }
 
