@@ -19,8 +19,8 @@ import { listModels } from "../store/models/model-store.ts";
 import { submit } from "./jobs.ts";
 
 export function bindModels(app: Hono<AppEnv>): void {
-  bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
-    return answerStored(env, await storeModel(env, query.name, await readOctets(c.req.raw, LIMITS.modelBytes), query));
+  bind(app, endpoints.uploadModel, async ({ env, query, incoming }) => {
+    return answerStored(env, await storeModel(env, query.name, await readOctets(incoming, LIMITS.modelBytes), query));
   });
   bind(app, endpoints.uploadModelFiles, async ({ env, query, body }) => {
     return answerStored(env, await storeModelFiles(env, query.name, body, query));
@@ -32,13 +32,13 @@ export function bindModels(app: Hono<AppEnv>): void {
     return new Response(null, { status: 204 });
   });
 
-  bind(app, endpoints.uploadVariant, async ({ c, env, params, query }) => {
-    const bytes = await readOctets(c.req.raw, LIMITS.modelBytes);
+  bind(app, endpoints.uploadVariant, async ({ env, params, query, incoming }) => {
+    const bytes = await readOctets(incoming, LIMITS.modelBytes);
     const { version, created } = await storeVariant(env, params.model, params.version, { ...query, bytes });
     return Response.json(version, { status: created ? 201 : 200 });
   });
 
-  bind(app, endpoints.checkModel, async ({ c }) => reportModel(await readOctets(c.req.raw, LIMITS.modelBytes)));
+  bind(app, endpoints.checkModel, async ({ incoming }) => reportModel(await readOctets(incoming, LIMITS.modelBytes)));
 
   bind(app, endpoints.listModels, ({ env, query }) => listModels(openProject(env), query));
   bind(app, endpoints.getModel, async ({ env, params, waitUntil }) => {
@@ -69,8 +69,8 @@ export function bindCompressions(app: Hono<AppEnv>): void {
     return submit(call, { kind: "compression", model, ...call.body });
   });
 
-  bind(app, endpoints.putVersionData, async ({ c, env, params }) => {
-    const bytes = await readOctets(c.req.raw, LIMITS.heldOutBytes);
+  bind(app, endpoints.putVersionData, async ({ env, params, incoming }) => {
+    const bytes = await readOctets(incoming, LIMITS.heldOutBytes);
     return storeVersionData(env, params.model, params.version, bytes);
   });
 }
