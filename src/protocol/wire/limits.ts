@@ -84,7 +84,7 @@ export const LIMITS = {
   /** Of one request to a policy. */
   observations: 4_096,
   observationElements: 65_536,
-  /** Of one stream of observations: messages that may wait, and the length of each. */
+  /** Of one stream of observations: messages that may wait, and the length of each; of most policies it is less. */
   streamedObservations: 64,
   streamedMessageBytes: 1 * MiB,
   /** Files of one version of a model. */

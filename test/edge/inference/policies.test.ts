@@ -263,6 +263,30 @@ describe("a stream of observations", () => {
     socket.close(1000, "done");
   });
 
+  it("refuses what is longer than its numbers need, and what comes too fast, without parsing it", async () => {
+    const message = JSON.stringify({ seq: 3, observation: [1, 2, 3, 4] });
+    const { socket, next } = await open("budgetMs=5000");
+    socket.send(message.padEnd(1_024 + 4 * 32 + 1));
+    expect(await next()).toMatchObject({ seq: null, problem: { errors: [{ pointer: "#" }] } });
+    socket.send(message.padEnd(1_024 + 4 * 32));
+    await answerNext([3, 1]);
+    expect(await next()).toMatchObject({ seq: 3, action: 0 });
+    socket.close(1000, "done");
+
+    const slow = { name: "slow", scopes: ["infer"], requestsPerSecond: 1 };
+    const { secret } = (await callEdge("POST", "/v1/keys", { body: slow })).json;
+    const other = await open("budgetMs=5000", secret);
+    for (let seq = 0; seq < 3; seq++) other.socket.send(`{"observation": {, "seq": ${seq}}`);
+    const codes = new Map<number | null, string>();
+    for (let answers = 0; answers < 3; answers++) {
+      const answer = await other.next();
+      codes.set(answer.seq, "problem" in answer ? answer.problem.code : "action");
+    }
+    expect([...codes]).toContainEqual([2, "rate-limited"]);
+    expect(codes.get(0)).toBe("invalid-request");
+    other.socket.close(1000, "done");
+  });
+
   it("wants a WebSocket, a budget and a policy", async () => {
     const refused = async (path: string, headers = {}) => callEdge("GET", path, { headers });
     expect(pointersOf(await refused("/v1/policies/pole/stream?budgetMs=50"))).toEqual(["header/upgrade"]);

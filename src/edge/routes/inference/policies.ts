@@ -1,5 +1,4 @@
 import type { Hono } from "hono";
-import { z } from "zod";
 import { endpoints } from "../../../protocol/endpoints.ts";
 import type { InferWishes } from "../../../protocol/inference/inference.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
@@ -17,9 +16,10 @@ import { type InferCall, locateVersion, type ProjectCall, type Version } from ".
 import { authorise, type Caller, callerOf } from "../../http/auth.ts";
 import { spendRate } from "../../http/key-rate.ts";
 import { type AppEnv, bind } from "../../http/bind.ts";
+import { BodyRoom } from "../../http/body-room.ts";
 import { parseJson } from "../../http/read-body.ts";
 import { endSocket } from "../../link/runner-socket.ts";
-import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
+import { chooseAction, measureMessage, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
 import { answerInference, type Inference } from "../../inference/answer-inference.ts";
 
 /** Policies with observations and actions: models that take the path of every inference. */
@@ -44,9 +44,9 @@ export function bindPolicies(app: Hono<AppEnv>): void {
       throw invalidRequest([{ pointer: "header/upgrade", message: "must be websocket" }]);
     }
     const version = await locate(call, params.id);
-    readPolicy(params.id, version.inputs, version.outputs);
+    const maxBytes = measureMessage(readPolicy(params.id, version.inputs, version.outputs));
     const { 0: client, 1: server } = new WebSocketPair();
-    serveStream(call, callerOf(c.req.raw), server, version, query);
+    serveStream(call, callerOf(c.req.raw), server, { version, maxBytes }, query);
     return new Response(null, { status: 101, webSocket: client });
   });
 }
@@ -85,14 +85,15 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
 }
 
 /**
- * Answers each observation of a control loop in turn; an error ends the message, not the stream.
+ * Answers each observation of a control loop in turn; an error ends the message, not the stream. Nothing is parsed of one
+ * that comes too fast, or that has more than `maxBytes`.
  * Checks the key each time, so that a revoked key lasts no longer here than elsewhere.
  */
 function serveStream(
   { env, waitUntil, scope }: InferCall,
   caller: Caller,
   socket: WebSocket,
-  version: Version,
+  { version, maxBytes }: { readonly version: Version; readonly maxBytes: number },
   query: ActStreamQuery,
 ): void {
   let inFlight = 0;
@@ -105,18 +106,20 @@ function serveStream(
   const answer = async (data: string | ArrayBuffer) => {
     const arrivedAtMs = Date.now();
     let seq: number | null = null;
+    const room = new BodyRoom(env.project);
     inFlight++;
     try {
-      const json = readJson(data);
-      // A message that is wrong otherwise is answered under its number, too.
-      seq = Numbered.safeParse(json).data?.seq ?? null;
-      const { seq: number, observation } = parseInput(StreamedObservation, json);
+      const text = checkText(data, maxBytes);
+      // A message that is wrong or refused is answered under its number, too.
+      seq = findNumber(text);
+      room.take(text.length, maxBytes);
       if (inFlight > LIMITS.streamedObservations) {
         waitUntil(logRefusal({ env, waitUntil }, `${version.model}@${version.version}`, "overloaded"));
         throw tooMany();
       }
       const principal = await authorise(env, caller, endpoints.streamPolicy, waitUntil);
       if (principal?.kind === "key") spendRate(env, principal, waitUntil);
+      const { seq: number, observation } = parseInput(StreamedObservation, parseJson(new TextEncoder().encode(text)));
       const call = { env, waitUntil, scope, arrivedAtMs };
       const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
       const action = decide(choice, outputs[0] ?? [], seed, number);
@@ -126,6 +129,7 @@ function serveStream(
       send({ seq, problem });
       if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
     } finally {
+      room.giveBack();
       inFlight--;
     }
   };
@@ -137,15 +141,16 @@ function serveStream(
 /** RFC 6455, 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-const Numbered = z.object({ seq: StreamedObservation.shape.seq });
+/** A message as text. Its characters are its bytes, unless it is wrong. */
+function checkText(data: string | ArrayBuffer, maxBytes: number): string {
+  if (typeof data === "string" && data.length <= maxBytes) return data;
+  throw invalidRequest([{ pointer: "#", message: `must be text of at most ${maxBytes} bytes` }]);
+}
 
-function readJson(data: string | ArrayBuffer): unknown {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : null;
-  if (bytes === null || bytes.byteLength > LIMITS.streamedMessageBytes) {
-    const message = `must be text of at most ${LIMITS.streamedMessageBytes} bytes`;
-    throw invalidRequest([{ pointer: "#", message }]);
-  }
-  return parseJson(bytes);
+/** The number of a message, found without parsing it. */
+function findNumber(text: string): number | null {
+  const seq = Number(/"seq"\s*:\s*(\d{1,16})(?=\s*[,}])/.exec(text)?.[1] ?? Number.NaN);
+  return Number.isSafeInteger(seq) ? seq : null;
 }
 
 function tooMany(): ProblemError {

@@ -1,6 +1,7 @@
 import type { TensorSpec } from "../../../protocol/models/model.ts";
 import type { ActionChoice } from "../../../protocol/policies/policy.ts";
 import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
 import { countElements, type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
 import { philox4x32 } from "../../../stats/random/draws.ts";
@@ -50,6 +51,15 @@ export function readPolicy(reference: string, inputs: readonly TensorSpec[], out
     throw new ProblemError("invalid-model", detail);
   }
   return { observation, output };
+}
+
+/** Bytes of a streamed observation beside its numbers; a number in JSON has at most 24, and some white space. */
+const MESSAGE_BYTES = 1_024;
+const NUMBER_BYTES = 32;
+
+/** The longest message of a stream, in bytes. */
+export function measureMessage({ observation: { shape } }: Policy): number {
+  return Math.min(LIMITS.streamedMessageBytes, MESSAGE_BYTES + NUMBER_BYTES * countElements(shape.slice(1)));
 }
 
 /** All observations as the network's input. `pointerOf` gives the place of one in the request. */
