@@ -92,7 +92,7 @@ function fullDatabase(): D1Database {
     throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
   };
   const failing = { bind: () => failing, run: fail, all: fail, raw: fail, first: fail };
-  const prepare = (query: string) => (/^(insert|update)/i.test(query) ? failing : env.DB.prepare(query));
+  const prepare = (query: string) => (/^\s*(insert|update)/i.test(query) ? failing : env.DB.prepare(query));
   return new Proxy(env.DB, {
     get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)),
   });

@@ -185,8 +185,8 @@ describe("another tenant's attack", () => {
     const others = uniformStream(1, 2);
     for (let atMs = 0, count = 0; atMs < END_MS; atMs += exponential(others, everyMs), count++) {
       const tensors = rowOf(1 + (count % widths));
-      const asked = { ...attacker, tenant: attackerTenant + (count % attackers), requestId: `a${atMs}` };
-      clock.at(atMs, () => void server.serve(asked, tensors).catch(() => {}));
+      const flooding = { ...attacker, tenant: attackerTenant + (count % attackers), requestId: `a${atMs}` };
+      clock.at(atMs, () => void server.serve(flooding, tensors).catch(() => {}));
     }
     await clock.runUntil(END_MS + 1_000);
     return inTime / asked;
