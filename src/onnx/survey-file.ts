@@ -1,5 +1,5 @@
-import { type BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { eachField, UnreadableModel } from "./each-field.ts";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { UnreadableModel } from "./each-field.ts";
 
 /** Messages of onnx.proto3 that are read, or lead to a tensor: which fields lead on, and to what. */
 export const CHILDREN = {
@@ -46,23 +46,29 @@ export interface FileSurvey {
  */
 export function surveyFile(file: Uint8Array, maxPieces: number): FileSurvey {
   const survey = { hasExternalData: false, pieces: 0 };
-  const visit = (bytes: Uint8Array, message: Message, depth: number): void => {
+  // One for all messages: a reader of each would take most of the time.
+  const reader = new BinaryReader(file);
+  const visit = (end: number, message: Message, depth: number): void => {
     if (depth > MAX_DEPTH) throw new RangeError("the model is nested too deeply");
     const children: Readonly<Record<number, Message>> = CHILDREN[message];
     survey.pieces++;
-    eachField(bytes, (field, wire, reader) => {
+    while (reader.pos < end) {
+      const [field, wire] = reader.tag();
       const child = wire === WireType.LengthDelimited ? children[field] : undefined;
-      if (child !== undefined) visit(reader.bytes(), child, depth + 1);
-      else if (message === "tensor" && field === TENSOR.dataLocation && wire === WireType.Varint) {
+      if (child !== undefined) {
+        const length = reader.uint32();
+        visit(reader.pos + length, child, depth + 1);
+      } else if (message === "tensor" && field === TENSOR.dataLocation && wire === WireType.Varint) {
         survey.hasExternalData = reader.int32() !== 0 || survey.hasExternalData;
       } else {
         survey.hasExternalData ||= message === "tensor" && field === TENSOR.externalData;
         survey.pieces += skipList(message, field, wire, reader);
       }
       if (survey.pieces > maxPieces) throw new UnreadableModel(`the file has more than ${maxPieces} parts`);
-    });
+    }
+    if (reader.pos !== end) throw new RangeError("a message ends outside of the one that holds it");
   };
-  visit(file, "model", 0);
+  visit(reader.len, "model", 0);
   return survey;
 }
 

@@ -13,6 +13,7 @@ import { addModelVersion } from "../store/models/model-store.ts";
 import { forgetUploads } from "../store/models/upload-store.ts";
 import { addVariant, setVersionData } from "../store/models/version-store.ts";
 import { mustHaveRoomForFile, quotaExceeded } from "../store/quotas/quota-problem.ts";
+import { endTurn } from "../turns.ts";
 import { checkHeldOut } from "./check-held-out.ts";
 import { type DeclaredSizes, declareSizes } from "./declare-sizes.ts";
 import { describeModel, describeOutline } from "./describe-model.ts";
@@ -109,6 +110,8 @@ export async function storeVariant(
 }
 
 async function describeFile(bytes: File) {
+  // Many uploads at once would be checked in one turn, one behind the other.
+  await endTurn();
   return { digest: await digestOf(bytes.buffer), sizeBytes: bytes.byteLength, ...describeModel(bytes) };
 }
 

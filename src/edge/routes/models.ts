@@ -16,6 +16,7 @@ import { tradeToTable } from "../models/sweep/weigh-variants.ts";
 import { openProject } from "../store/database.ts";
 import { listPlacementsOfVersions } from "../store/fleet/placement-store.ts";
 import { listModels } from "../store/models/model-store.ts";
+import { endTurn } from "../turns.ts";
 import { submit } from "./jobs.ts";
 
 export function bindModels(app: Hono<AppEnv>): void {
@@ -38,7 +39,12 @@ export function bindModels(app: Hono<AppEnv>): void {
     return Response.json(version, { status: created ? 201 : 200 });
   });
 
-  bind(app, endpoints.checkModel, async ({ incoming }) => reportModel(await readOctets(incoming, LIMITS.modelBytes)));
+  bind(app, endpoints.checkModel, async ({ incoming }) => {
+    const file = await readOctets(incoming, LIMITS.modelBytes);
+    // Many at once would be checked in one turn, one behind the other.
+    await endTurn();
+    return reportModel(file);
+  });
 
   bind(app, endpoints.listModels, ({ env, query }) => listModels(openProject(env), query));
   bind(app, endpoints.getModel, async ({ env, params, waitUntil }) => {

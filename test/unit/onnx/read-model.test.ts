@@ -168,6 +168,17 @@ describe("a survey", () => {
     expect(surveyFile(file, 203).hasExternalData).toBe(false);
   });
 
+  it("refuses a message that is longer than the one that holds it", () => {
+    const file = (length: number) =>
+      message((writer) =>
+        packed(writer, 7, (graph) => graph.tag(1, WireType.LengthDelimited).uint32(length).raw(Uint8Array.of(26, 0)))
+          .tag(4, WireType.LengthDelimited)
+          .string("domain"),
+      );
+    expect(surveyFile(file(2), PIECES).pieces).toBe(3);
+    for (const length of [1, 4, 10, 100]) expect(() => surveyFile(file(length), PIECES)).toThrow(RangeError);
+  });
+
   it("follows messages into each other as deep as real networks have them", () => {
     const nest = (depth: number) => {
       let graph = new Uint8Array();
