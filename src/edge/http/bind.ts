@@ -13,6 +13,7 @@ import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
 import { beginUrgent } from "../turns.ts";
+import { doInPlace } from "./heavy-places.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 import { logFailure } from "../log-failure.ts";
@@ -106,7 +107,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
       scope: c.get("scope"),
       gone: c.req.raw.signal,
     };
-    const handle = () => handler({ c, env, principal, params, query, headers, body, ...about });
+    const work = () => handler({ c, env, principal, params, query, headers, body, ...about });
+    const handle = endpoint.isHeavy === true ? () => doInPlace({ project: env.project, ...about }, work) : work;
     // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
