@@ -48,7 +48,7 @@ export const comparisonEndpoints = {
     headers: ifMatch,
     body: BaselineInput,
     reply: { status: 201, schema: Baseline },
-    problems: ["precondition-required", "precondition-failed"],
+    problems: ["precondition-required", "precondition-failed", "quota-exceeded"],
   }),
   deleteBaseline: defineEndpoint({
     method: "delete",
