@@ -13,7 +13,7 @@ const POLL_MS = 20;
 const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: 2 * WAIT_MS });
 
 /** What a heavy question says of its caller. */
-export interface HeavyCall {
+interface HeavyCall {
   readonly project: string;
   readonly gone: AbortSignal;
   readonly waitUntil: (work: Promise<unknown>) => void;
