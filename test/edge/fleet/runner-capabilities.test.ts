@@ -60,6 +60,6 @@ describe("what runners announced", () => {
     const other = JSON.stringify({ ...capabilities, jobSlots: 7 });
     const update = "update runners set capabilities = ?2, version = version + 1 where id = ?1";
     await env.DB.prepare(update).bind(changing, other).run();
-    expect([...(await read()).values()].map(({ jobSlots }) => jobSlots).toSorted()).toEqual([1, 7]);
+    expect(new Set([...(await read()).values()].map(({ jobSlots }) => jobSlots))).toEqual(new Set([1, 7]));
   });
 });
