@@ -41,6 +41,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly isOperators?: boolean;
   /** Called so often that it must not wait for a key look-up; see `authorise`. */
   readonly isFrequent?: boolean;
+  /** Reads and computes much: few of a project's are worked on at once, and further ones wait or get `overloaded`. */
+  readonly isHeavy?: boolean;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly headers?: z.ZodType<Headers>;

@@ -16,6 +16,8 @@ const WORDS: Readonly<Record<QuotaName, string>> = {
   pointsADay: "points of reports today",
   thresholds: "thresholds",
   requirementSets: "requirement sets",
+  baselines: "baselines",
+  profiles: "hardware profiles",
   webhooks: "webhooks",
   runners: "runners",
   registrationTokens: "tokens of runners",

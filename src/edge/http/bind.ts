@@ -14,6 +14,7 @@ import { authorise, callerOf, type Principal } from "./auth.ts";
 import { BodyRoom } from "./body-room.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
 import { beginUrgent } from "../turns.ts";
+import { doInPlace } from "./heavy-places.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
 import { type Incoming, mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 import { logFailure } from "../log-failure.ts";
@@ -119,7 +120,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
       scope: c.get("scope"),
       gone: incoming.request.signal,
     };
-    const handle = () => handler({ c, env, principal, params, query, headers, body, incoming, ...about });
+    const work = () => handler({ c, env, principal, params, query, headers, body, incoming, ...about });
+    const handle = endpoint.isHeavy === true ? () => doInPlace({ project: env.project, ...about }, work) : work;
     // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();

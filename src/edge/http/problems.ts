@@ -16,6 +16,7 @@ export function problemsOf({
   method,
   path,
   access,
+  isHeavy = false,
   params,
   body,
   rawBody,
@@ -31,6 +32,7 @@ export function problemsOf({
   if (access !== "public") codes.add("unauthorized").add("rate-limited");
   if (access !== "public" && access !== "runner") codes.add("forbidden");
   if (method !== "get") codes.add("storage-full");
+  if (isHeavy) codes.add("overloaded");
   if (reply.cached === "ranges") codes.add("range-not-satisfiable");
   return [...codes.union(new Set(problems)), "internal"];
 }

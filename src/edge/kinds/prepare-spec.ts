@@ -5,7 +5,7 @@ import type { Profile } from "../../protocol/fleet/profile.ts";
 import { fitProfile } from "../store/fleet/profile-fit.ts";
 import type { ProjectEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
-import { findRunner, readRunnerCapabilities } from "../store/fleet/runner-store.ts";
+import { findRunnerIds, readRunnerCapabilities } from "../store/fleet/runner-store.ts";
 import { kernelTargetOf, kindOf } from "./registry.ts";
 import { refuseQuarantined } from "./subjects/kernel-devices.ts";
 
@@ -19,12 +19,12 @@ export async function prepareSpec(env: ProjectEnv, input: JobInput, profile: Pro
   if (input.profile !== undefined && profile === null) {
     errors.push({ pointer: "#/profile", message: "is not a hardware profile" });
   }
-  const runner = input.runnerId === undefined ? null : await findRunner(db, input.runnerId, []);
-  if (input.runnerId !== undefined && runner === null) {
+  const { runnerId } = input;
+  if (runnerId !== undefined && !(await findRunnerIds(db, [runnerId])).has(runnerId)) {
     errors.push({ pointer: "#/runnerId", message: "is not a registered runner" });
   }
   const all = await readRunnerCapabilities(db);
-  const named = input.runnerId === undefined ? all : all.filter(({ id }) => id === input.runnerId);
+  const named = runnerId === undefined ? all : all.filter(({ id }) => id === runnerId);
   const candidates = named.filter(({ capabilities }) => profile === null || fitProfile(profile, capabilities).fits);
   const announced = all.map(({ capabilities }) => capabilities);
   const surroundings = { db, bucket: env.ARTIFACTS, profile, candidates, announced };

@@ -28,6 +28,7 @@ import {
   listBaselines,
   updateBaseline,
 } from "../store/history/baseline-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 import { listSeries } from "../store/history/series-store.ts";
 import { readForecastSums } from "../store/history/total-store.ts";
 
@@ -48,6 +49,7 @@ export function bindComparisons(app: Hono<AppEnv>): void {
     const created = wanted === undefined ? await createBaseline(db, name, body) : null;
     if (created !== null) return withETag(created, 201);
     const found = await findBaseline(db, name);
+    if (wanted === undefined && found === null) throw await quotaExceeded(env, { baselines: 1 });
     if (wanted === undefined)
       throw missingMatch("baseline", `There is a baseline ${name} already: to move it, send If-Match.`);
     const isCurrent = found !== null && isMatch(wanted, found);

@@ -6,6 +6,7 @@ import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openProject } from "../store/database.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 import { findModelOfProfile } from "../store/models/version-store.ts";
 import {
   createProfile,
@@ -18,7 +19,8 @@ import {
 export function bindProfiles(app: Hono<AppEnv>): void {
   bind(app, endpoints.createProfile, async ({ env, body }) => {
     const profile = await createProfile(openProject(env), body);
-    if (profile === null) {
+    if (profile === "full") throw await quotaExceeded(env, { profiles: 1 });
+    if (profile === "taken") {
       const errors = [{ pointer: "#/name", message: "is taken" }];
       throw new ProblemError("conflict", `There is a profile ${body.name} already.`, { errors });
     }

@@ -5,29 +5,36 @@ import { createId } from "../../protocol/wire/id.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
-import { elapsedMs } from "../clock.ts";
+import { ageMs, elapsedMs } from "../clock.ts";
 import { configOf, type ProjectEnv, runnerLink } from "../config.ts";
 import type { LinkOutcome } from "../link/link-rpc.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { readConnectedRunners } from "../store/fleet/runner-store.ts";
 import { chooseRunners, type ComputeRunner } from "./choose-runners.ts";
 
-type Connected = Awaited<ReturnType<typeof readConnectedRunners>>;
+interface Reading {
+  readonly readAtMs: number;
+  readonly runners: readonly ComputeRunner[];
+}
 
-let current: { readonly readAtMs: number; readonly runners: Connected } | null = null;
+/** Projects whose runners this isolate keeps. */
+const KEPT_PROJECTS = 100;
+const readings = new Map<string, Reading>();
 
 /** The connected runners that work for the project, from this isolate's last reading, at most a snapshot's age ago. */
 async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner[]> {
-  const nowMs = Date.now();
-  if (current === null || nowMs - current.readAtMs > configOf(env).snapshotMs) {
-    current = { readAtMs: nowMs, runners: await readConnectedRunners(openDatabase(env.DB)) };
-  }
-  return current.runners.filter(({ project, shared }) => shared || project === env.project);
+  const known = readings.get(env.project);
+  if (known !== undefined && ageMs(known.readAtMs) <= configOf(env).snapshotMs) return known.runners;
+  const readAtMs = Date.now();
+  const runners = await readConnectedRunners(openProject(env));
+  if (readings.size >= KEPT_PROJECTS) readings.clear();
+  readings.set(env.project, { readAtMs, runners });
+  return runners;
 }
 
 /** Forgets the connected runners, as a new isolate would. */
 export function forgetConnectedRunners(): void {
-  current = null;
+  readings.clear();
 }
 
 /** A kernel for a runner to compute within a budget. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import type { AuditEntry, AuditQuery } from "../../protocol/service/key-endpoints.ts";
 import { MAIN_PROJECT, type Project } from "../../protocol/service/project.ts";
 import { createId } from "../../protocol/wire/id.ts";
@@ -15,6 +15,8 @@ import {
   projects,
   registrationTokens,
   runners,
+  webhookDeliveries,
+  webhooks,
 } from "./schema.ts";
 
 /** Fields of a finished act. */
@@ -137,8 +139,8 @@ export async function isProjectOpen(db: Database, name: string): Promise<boolean
 }
 
 /**
- * Closes a project: its keys and tokens stop working, and its models are no longer served. Null where there is none;
- * closing twice keeps the first time.
+ * Closes a project: its keys and tokens stop working, its models are no longer served, and its webhooks get nothing any
+ * more. Null where there is none; closing twice keeps the first time.
  */
 export async function closeProject(db: Database, name: string): Promise<Project | null> {
   const nowMs = Date.now();
@@ -147,6 +149,7 @@ export async function closeProject(db: Database, name: string): Promise<Project 
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(eq(models.project, name));
+  const receivers = db.select({ id: webhooks.id }).from(webhooks).where(eq(webhooks.project, name));
   await db.batch([
     db
       .update(projects)
@@ -160,6 +163,14 @@ export async function closeProject(db: Database, name: string): Promise<Project 
       .delete(registrationTokens)
       .where(and(eq(registrationTokens.project, name), isNull(registrationTokens.usedByRunnerId))),
     db.delete(placements).where(inArray(placements.modelVersionId, versions)),
+    db
+      .update(webhooks)
+      .set({ disabledAtMs: nowMs })
+      .where(and(eq(webhooks.project, name), isNull(webhooks.disabledAtMs))),
+    db
+      .update(webhookDeliveries)
+      .set({ nextAtMs: null })
+      .where(and(inArray(webhookDeliveries.webhookId, receivers), isNotNull(webhookDeliveries.nextAtMs))),
   ]);
   const [row] = await db.select().from(projects).where(eq(projects.name, name));
   return row === undefined ? null : toProject(row);

@@ -146,6 +146,9 @@ export const runners = sqliteTable(
     index("runners_of_project")
       .on(table.project)
       .where(sql`removed_at_ms is null`),
+    index("runners_shared")
+      .on(table.id)
+      .where(sql`shared = 1 and removed_at_ms is null`),
   ],
 );
 

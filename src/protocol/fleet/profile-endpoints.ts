@@ -15,7 +15,7 @@ export const profileEndpoints = {
     access: "admin",
     body: ProfileInput,
     reply: { status: 201, schema: Profile },
-    problems: ["conflict"],
+    problems: ["conflict", "quota-exceeded"],
   }),
   listProfiles: defineEndpoint({
     method: "get",

@@ -14,6 +14,7 @@ export const comparisonEndpoints = {
     tag: "history",
     summary: "Compare B with A: runs, labels, windows, devices, revisions or a baseline, series by series",
     access: "read",
+    isHeavy: true,
     query: CompareQuery,
     reply: { status: 200, schema: ComparisonReply },
     problems: ["not-found"],
@@ -47,7 +48,7 @@ export const comparisonEndpoints = {
     headers: ifMatch,
     body: BaselineInput,
     reply: { status: 201, schema: Baseline },
-    problems: ["precondition-required", "precondition-failed"],
+    problems: ["precondition-required", "precondition-failed", "quota-exceeded"],
   }),
   deleteBaseline: defineEndpoint({
     method: "delete",

@@ -25,6 +25,7 @@ export const thresholdEndpoints = {
     tag: "alerts",
     summary: "Tell what a rule would have said over the history of a series; nothing is stored",
     access: "submit",
+    isHeavy: true,
     body: ThresholdTrialInput,
     repeatable: "as-it-is",
     reply: { status: 200, schema: ThresholdTrial },

@@ -31,6 +31,7 @@ export const plotEndpoints = {
     tag: "plots",
     summary: "Latency by rate of a validation's server scenario, with its bound and Pareto front",
     access: "read",
+    isHeavy: true,
     params: byRunId,
     query: z.strictObject({
       scenario: z.coerce
@@ -51,6 +52,7 @@ export const plotEndpoints = {
     tag: "plots",
     summary: "Every trial of an optimisation by throughput and latency, with front, best, default and targets",
     access: "read",
+    isHeavy: true,
     params: byRunId,
     query: PlotLook,
     reply: SVG,
@@ -62,6 +64,7 @@ export const plotEndpoints = {
     tag: "plots",
     summary: "Performance profile of an evaluation: the share of episodes above each normalised return",
     access: "read",
+    isHeavy: true,
     params: byRunId,
     query: PlotLook,
     reply: SVG,
@@ -73,6 +76,7 @@ export const plotEndpoints = {
     tag: "plots",
     summary: "Return by generation of a training that runs or has ended, of its members and of its policy",
     access: "read",
+    isHeavy: true,
     params: z.object({ id: idSchema("job") }),
     query: PlotLook,
     reply: SVG,
@@ -84,6 +88,7 @@ export const plotEndpoints = {
     tag: "plots",
     summary: "Throughput and latency of a placement by batch size, with the knee and the largest safe batch",
     access: "read",
+    isHeavy: true,
     params: byPlacementId,
     query: z.strictObject({ ...sweepQuery, ...lookQuery }),
     reply: SVG,
@@ -96,6 +101,7 @@ export const plotEndpoints = {
     summary:
       "Placements of a model's version by the latency of one row and the fidelity that is lost, with their front",
     access: "read",
+    isHeavy: true,
     params: byModel,
     query: z.strictObject({ version: tradedVersion, ...lookQuery }),
     reply: SVG,

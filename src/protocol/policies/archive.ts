@@ -137,6 +137,7 @@ export const archiveEndpoints = {
     tag: "archives",
     summary: "Fitness by the first two measures; of more measures the best along the others",
     access: "read",
+    isHeavy: true,
     params: byArchiveId,
     query: PlotLook,
     reply: { status: 200, mediaType: "image/svg+xml", cached: "tag" },

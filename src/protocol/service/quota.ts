@@ -20,6 +20,8 @@ export const QuotaName = z.enum([
   "pointsADay",
   "thresholds",
   "requirementSets",
+  "baselines",
+  "profiles",
   "webhooks",
   "runners",
   "registrationTokens",

@@ -78,6 +78,27 @@ describe("a webhook", () => {
     expect((await callEdge("POST", "/v1/webhooks", { body: { url: "https://127.0.0.1/hook" } })).status).toBe(201);
   });
 
+  it("of a project that is closed gets nothing more, not even what waits or is being sent", async () => {
+    const { project, secret: key } = await createProject("leaving");
+    for (const host of ["waiting", "sending"]) {
+      const body = { url: `https://${host}.example/hook` };
+      expect((await callEdge("POST", "/v1/webhooks", { key, body })).status).toBe(201);
+    }
+    answers.set("waiting.example", () => Promise.resolve(new Response(null, { status: 500 })));
+    answers.set("sending.example", async () => {
+      await callEdge("DELETE", `/v1/projects/${project}`);
+      return new Response(null, { status: 500 });
+    });
+    await prepareDeliveries(env.DB, happened({ project })).run();
+    await deliverDue(env, NOW_MS);
+    await prepareDeliveries(env.DB, happened({ project })).run();
+    // Also where a webhook was made while the project closed.
+    await env.DB.prepare("update webhooks set disabled_at_ms = null where project = ?").bind(project).run();
+    await prepareDeliveries(env.DB, happened({ project })).run();
+    await deliverDue(env, NOW_MS + 7 * DAY_MS);
+    expect(sent.map(({ url }) => new URL(url).host).toSorted()).toEqual(["sending.example", "waiting.example"]);
+  });
+
   it("shows its secret once, and never again", async () => {
     const { secret, ...webhook } = await create("once");
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);

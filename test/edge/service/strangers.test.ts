@@ -5,6 +5,7 @@ import { createApp } from "../../../src/edge/app.ts";
 import type { Principal } from "../../../src/edge/http/auth.ts";
 import { audited } from "../../../src/edge/http/bind.ts";
 import { RateLimited, rateHeaders, spendRate } from "../../../src/edge/http/key-rate.ts";
+import { JobQueue } from "../../../src/edge/queue/job-queue.ts";
 import { nameFailure, stackOf } from "../../../src/telemetry/name-failure.ts";
 import { isStorageFull, openDatabase } from "../../../src/edge/store/database.ts";
 import { findKeyByHash } from "../../../src/edge/store/key-store.ts";
@@ -13,6 +14,7 @@ import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { callEdge, createKey, mainEnv, pointersOf, problemOf, registerRunner } from "../stack/edge-client.ts";
+import { queueStub } from "../stack/queue-client.ts";
 
 /** One at once, and the next in a hundred seconds. */
 const SLOWEST = 0.01;
@@ -147,6 +149,19 @@ it("a failed statement is logged without its parameters", () => {
   expect(nameFailure(new TypeError("x is not a function"))).toBe("TypeError: x is not a function");
   // What a caller has named is no reason.
   expect(isStorageFull(new DrizzleQueryError("insert", ["SQLITE_FULL"], new Error("SQLITE_BUSY")))).toBe(false);
+});
+
+it("a full database is recognised where a statement of an object failed, however it was sent", async () => {
+  const full = new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+  const outcomes: unknown[] = [];
+  for (const failure of [full, new DrizzleQueryError("insert into jobs", [], full), new Error("SQLITE_BUSY")]) {
+    const failing = vi.spyOn(JobQueue.prototype, "counts").mockImplementation(() => {
+      throw failure;
+    });
+    outcomes.push(isStorageFull(await Promise.resolve(queueStub().counts()).catch((error: unknown) => error)));
+    failing.mockRestore();
+  }
+  expect(outcomes).toEqual([true, true, false]);
 });
 
 describe("a stranger", () => {

@@ -31,6 +31,8 @@ const population = Uint8Array.from(atob(POPULATION_FILES.npy), (character) => ch
 const NETWORK = encodeURIComponent('{"hidden":[],"activation":"relu"}');
 const requirements = [{ metric: "latencyMs", percentile: 0.5, atMost: 10 }];
 
+const profile = { description: "", requirements: {}, targets: {}, settings: {} };
+
 let opened = 0;
 
 /** A project of its own, with an admin's key. */
@@ -81,6 +83,8 @@ const makers: Partial<Record<QuotaName, (tenant: Opened) => Promise<Reply>>> = {
   thresholds: ({ send }) =>
     send("POST", "/v1/history/thresholds", { body: { name: freshName(), test: "static", upper: 1, selector: {} } }),
   requirementSets: ({ send }) => send("POST", "/v1/requirements", { body: { name: freshName(), requirements } }),
+  baselines: ({ send }) => send("PUT", `/v1/history/baselines/${freshName()}`, { body: { label: "main" } }),
+  profiles: ({ send }) => send("POST", "/v1/profiles", { body: { ...profile, name: freshName() } }),
   webhooks: ({ send }) => send("POST", "/v1/webhooks", { body: { url: "https://hooks.example/a" } }),
   runners: async ({ key }) => {
     const token = await createToken(undefined, key);

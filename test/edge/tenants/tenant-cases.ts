@@ -65,6 +65,8 @@ const job = (ask: (things: Things) => object, blind?: string) => hidden((things)
 
 /** Too short for any placement: the owner sees that, a stranger sees no model. */
 const BUDGET = { budgetMs: 0.1 };
+/** A place that no runner is at, and time enough to read which models there are, however busy the machine is. */
+const NOWHERE = { budgetMs: 10_000, labels: { site: "nowhere" } };
 const inputs = { observation: { data: [[1, 2, 3, 4]] } };
 const observation: Tensor = { name: "observation", dtype: "float32", shape: [1, 4], bytes: new Uint8Array(16) };
 const oipBody = {
@@ -136,7 +138,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   downloadArtifact: fromRunner(({ modelDigest }) => ({ params: { digest: modelDigest } })),
   runAtEdge: fromRunner(({ modelVersion }) => ({ body: { modelVersionId: modelVersion, variant: "fp32", seed: 1 } })),
   linkInfer: fromRunner(({ model, placement }) => ({
-    body: encodeFrame({ ...BUDGET, model, placementId: placement }, [observation]),
+    body: encodeFrame({ ...NOWHERE, model, placementId: placement }, [observation]),
     headers: { "content-type": FRAME_MEDIA_TYPE },
   })),
 
@@ -185,9 +187,9 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   plotSweep: byId("placement"),
   getModelTrade: ofModel(),
   plotTrade: ofModel(),
-  infer: hidden(({ model }) => ({ body: { ...BUDGET, model, inputs } })),
-  createTicket: hidden(({ model }) => ({ body: { ...BUDGET, model } })),
-  actPolicy: hidden(({ model }) => ({ params: { id: model }, body: { ...BUDGET, observation: [1, 2, 3, 4] } })),
+  infer: hidden(({ model }) => ({ body: { ...NOWHERE, model, inputs } })),
+  createTicket: hidden(({ model }) => ({ body: { ...NOWHERE, model } })),
+  actPolicy: hidden(({ model }) => ({ params: { id: model }, body: { ...NOWHERE, observation: [1, 2, 3, 4] } })),
   streamPolicy: hidden(({ model }) => ({
     params: { id: model },
     query: { budgetMs: "50" },

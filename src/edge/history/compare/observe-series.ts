@@ -4,6 +4,7 @@ import { type OpenAggregate, openMerged } from "../../../stats/distribution/dist
 import { DAY_MS, HOUR_MS, MINUTE_MS, readSpan, type Span } from "../../store/history/rollup-store.ts";
 import { readRunPoints, type RunPoint } from "../../store/history/point-store.ts";
 import { widenSpan } from "../rollup/read-history.ts";
+import { endTurn } from "../../turns.ts";
 import type { MeantSide } from "./resolve-sides.ts";
 
 /** All that one run measured of a series. */
@@ -38,7 +39,11 @@ export async function observeSeries(
   const filter = { span: side.span, runId: side.run ?? null, revision: side.revision ?? null };
   const bySeries = Map.groupBy(await readRunPoints(binding, numbers, filter, perSeries), ({ seriesNo }) => seriesNo);
   const observed = new Map<number, Observed>();
-  for (const [no, points] of bySeries) observed.set(no, observeRuns(points, perSeries, side.last));
+  for (const [no, points] of bySeries) {
+    observed.set(no, observeRuns(points, perSeries, side.last));
+    // A series' points take milliseconds to merge, and there may be hundreds of series.
+    await endTurn();
+  }
   const without = numbers.filter((no) => !bySeries.has(no));
   const wantsRuns = side.run !== undefined || side.revision !== undefined || side.last !== undefined;
   if (without.length === 0 || wantsRuns) return observed;
@@ -82,12 +87,13 @@ async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers
     throw invalidRequest([{ pointer: `query/${name}`, message }]);
   }
   const bySeries = Map.groupBy(read.buckets, ({ seriesNo }) => seriesNo);
-  return [...bySeries].map(([no, buckets]) => {
+  const merged: (readonly [no: number, merged: NonNullable<Observed["merged"]>])[] = [];
+  for (const [no, buckets] of bySeries) {
     const times = buckets.map(({ atMs }) => atMs);
-    const from = Math.max(whole.fromMs, Math.min(...times));
-    return [
-      no,
-      { fromMs: from, toMs: Math.min(whole.toMs, Math.max(...times) + stepMs), aggregate: openMerged(buckets) },
-    ] as const;
-  });
+    const fromMs = Math.max(whole.fromMs, Math.min(...times));
+    const toMs = Math.min(whole.toMs, Math.max(...times) + stepMs);
+    merged.push([no, { fromMs, toMs, aggregate: openMerged(buckets) }]);
+    await endTurn();
+  }
+  return merged;
 }

@@ -22,6 +22,7 @@ import { type Findings, type Plan, planAlerts } from "./plan-alerts.ts";
 import { defaultStatistic, isCount } from "./shift.ts";
 import { prepareAlertDeliveries } from "./alert-deliveries.ts";
 import { logFailure } from "../../log-failure.ts";
+import { endTurn } from "../../turns.ts";
 
 /** Attempts to store a result while concurrent searches change the alerts. */
 const TRIES = 5;
@@ -71,6 +72,8 @@ export async function findAll(env: Env, task: DetectionTask): Promise<Findings[]
     } catch (error) {
       logFailure("detection-failed", error, { series: series.id });
     }
+    // To search a series takes milliseconds.
+    await endTurn();
   }
   return findings;
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import {
   BUILT_IN_PROFILES,
@@ -9,6 +9,7 @@ import {
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { profiles } from "../schema.ts";
 
 const builtIn: readonly Profile[] = BUILT_IN_PROFILES.map((input) => ({
@@ -55,12 +56,17 @@ export async function listProfiles(
   return { items: [...(after === null ? builtIn : []), ...cut.rows.map(toProfile)], nextCursor: cut.nextCursor };
 }
 
-/** Creates a profile; null where the name is taken. */
-export async function createProfile(db: ProjectDatabase, input: ProfileInput): Promise<Profile | null> {
-  if (builtIn.some((profile) => profile.name === input.name)) return null;
+/** Creates a profile, unless its name is taken or the project's quota is used up. */
+export async function createProfile(db: ProjectDatabase, input: ProfileInput): Promise<Profile | "taken" | "full"> {
+  if (builtIn.some((profile) => profile.name === input.name)) return "taken";
   const row = { project: db.project, name: input.name, spec: input, version: 1, updatedAtMs: Date.now() };
-  const inserted = await db.insert(profiles).values(row).onConflictDoNothing().returning();
-  return inserted[0] === undefined ? null : toProfile(inserted[0]);
+  const { meta } = await db.run(sql`
+    insert into profiles (project, name, spec, version, updated_at_ms)
+    select ${row.project}, ${row.name}, ${JSON.stringify(input)}, ${row.version}, ${row.updatedAtMs}
+    where ${roomFor(db, "profiles")}
+    on conflict do nothing`);
+  if (meta.changes > 0) return toProfile(row);
+  return (await findProfile(db, input.name)) === null ? "full" : "taken";
 }
 
 /** Replaces a profile if it still has `version`; null where it does not (or is gone). */

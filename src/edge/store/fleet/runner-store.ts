@@ -6,6 +6,7 @@ import type { Profile } from "../../../protocol/fleet/profile.ts";
 import { MAIN_PROJECT } from "../../../protocol/service/project.ts";
 import type { Roofline } from "../../../protocol/fleet/roofline.ts";
 import type { Runner, RunnerQuarantine, RunnerState } from "../../../protocol/fleet/runner.ts";
+import { withCapabilities } from "./capability-cache.ts";
 import { fitProfile } from "./profile-fit.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import { type Database, listOf, type ProjectDatabase } from "../database.ts";
@@ -93,11 +94,27 @@ export interface AnnouncedRunner {
   readonly capabilities: Capabilities;
 }
 
+/** Runners that work for the project, its own ones first, without what they announced. */
+async function readInSight(db: ProjectDatabase) {
+  const { id, project, shared, labels, version, online, draining, quarantine } = runners;
+  const columns = { id, project, shared, labels, version, online, draining, quarantine };
+  const [own, others] = await db.batch([
+    db
+      .select(columns)
+      .from(runners)
+      .where(and(eq(project, db.project), isNull(runners.removedAtMs))),
+    // As in the index, which would not serve bound parameters.
+    db
+      .select(columns)
+      .from(runners)
+      .where(sql`shared = 1 and removed_at_ms is null and ${project} <> ${db.project}`),
+  ]);
+  return [...own, ...others];
+}
+
 /** Capabilities of every runner that works for the project. */
 export async function readRunnerCapabilities(db: ProjectDatabase): Promise<AnnouncedRunner[]> {
-  const { id, project, shared, capabilities: announced } = runners;
-  const rows = await db.select({ id, project, shared, capabilities: announced }).from(runners).where(isInSight(db));
-  return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
+  return withCapabilities(db, await readInSight(db));
 }
 
 export async function readAllCapabilities(db: ProjectDatabase): Promise<Capabilities[]> {
@@ -251,16 +268,13 @@ export async function ensureEdgeRunner(db: Database): Promise<void> {
     .onConflictDoNothing();
 }
 
-/** Connected runners that accept work, with their capabilities and projects. */
+/** Connected runners that accept the project's work, with their capabilities. */
 export async function readConnectedRunners(
-  db: Database,
+  db: ProjectDatabase,
 ): Promise<(AnnouncedRunner & { readonly labels: Record<string, string> })[]> {
-  const { id, project, shared, labels, capabilities: announced, quarantine } = runners;
-  const rows = await db
-    .select({ id, project, shared, labels, capabilities: announced, quarantine })
-    .from(runners)
-    .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
-  return rows.flatMap(({ capabilities, quarantine: held, ...row }) =>
-    capabilities === null || holdsStill(held) ? [] : [{ ...row, capabilities }],
+  const rows = await readInSight(db);
+  return withCapabilities(
+    db,
+    rows.filter(({ online, draining, quarantine }) => online && !draining && !holdsStill(quarantine)),
   );
 }

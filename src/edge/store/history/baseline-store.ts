@@ -1,9 +1,10 @@
-import { and, asc, eq, gt, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { Baseline, type BaselineInput } from "../../../protocol/history/comparison.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
 import type { ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
+import { roomFor } from "../quotas/quota-store.ts";
 import { baselines } from "../schema.ts";
 
 function toBaseline({ name, spec, version, updatedAtMs }: typeof baselines.$inferSelect): Baseline {
@@ -34,15 +35,18 @@ export async function listBaselines(
   return { items: rows.map(toBaseline), nextCursor };
 }
 
-/** Pins a baseline under a free name; null where it is taken. */
+/** Pins a baseline under a free name; null where it is taken, or the project's quota is used up. */
 export async function createBaseline(
   db: ProjectDatabase,
   name: string,
   input: BaselineInput,
 ): Promise<Baseline | null> {
   const row = { project: db.project, name, spec: JSON.stringify(input), version: 1, updatedAtMs: Date.now() };
-  const [inserted] = await db.insert(baselines).values(row).onConflictDoNothing().returning();
-  return inserted === undefined ? null : toBaseline(inserted);
+  const { meta } = await db.run(sql`
+    insert into baselines (project, name, spec, version, updated_at_ms)
+    select ${row.project}, ${name}, ${row.spec}, ${row.version}, ${row.updatedAtMs} where ${roomFor(db, "baselines")}
+    on conflict do nothing`);
+  return meta.changes === 0 ? null : toBaseline(row);
 }
 
 /** Moves a baseline if it still has `version`; null where it does not (or is gone). */

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray } from "drizzle-orm";
+import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import type { Delivery } from "../../../protocol/service/webhook.ts";
@@ -57,7 +57,7 @@ export interface DeliveryEvent {
   readonly direction: string;
 }
 
-/** Creates a delivery, due at once, for each of the project's webhooks subscribed to the event. */
+/** Creates a delivery, due at once, for each webhook of the project, unless it is closed, subscribed to the event. */
 export function insertDeliveries(
   binding: D1Database,
   event: DeliveryEvent,
@@ -68,7 +68,8 @@ export function insertDeliveries(
     .prepare(
       `insert into webhook_deliveries (id, webhook_id, alert_id, body, next_at_ms, created_at_ms)
        select ?1 || lower(hex(randomblob(8))), id, ?2, ?3, ?4, ?4 from webhooks
-       where project = ?7 and disabled_at_ms is null and coalesce(spec ->> '$.direction', ?5) = ?5
+       where project = ?7 and not exists (select 1 from projects where name = ?7 and closed_at_ms is not null)
+       and disabled_at_ms is null and coalesce(spec ->> '$.direction', ?5) = ?5
        and exists (select 1 from json_each(spec, '$.events') where value = ?6)`,
     )
     .bind(
@@ -124,7 +125,8 @@ export async function noteArrival(db: Database, id: string, outcome: string, now
 }
 
 /**
- * Records a failed attempt, and the time of the next one; null gives the delivery up. A later attempt's record stays.
+ * Records a failed attempt, and the time of the next one; null gives the delivery up, as does a webhook that was disabled
+ * meanwhile. A later attempt's record stays.
  */
 export async function noteFailure(
   db: Database,
@@ -132,9 +134,10 @@ export async function noteFailure(
   outcome: string,
   nextAtMs: number | null,
 ): Promise<void> {
+  const isDisabled = sql`exists (select 1 from webhooks where id = webhook_id and disabled_at_ms is not null)`;
   await db
     .update(deliveries)
-    .set({ nextAtMs, lastOutcome: outcome })
+    .set({ nextAtMs: sql`iif(${isDisabled}, null, ${nextAtMs})`, lastOutcome: outcome })
     .where(and(eq(deliveries.id, id), eq(deliveries.attempts, attempts)));
 }
 

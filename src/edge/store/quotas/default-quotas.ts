@@ -31,6 +31,10 @@ export const DEFAULT_QUOTAS: Readonly<Record<QuotaName, number>> = {
   /** Each new point is judged by all that select its series. */
   thresholds: 500,
   requirementSets: 1_000,
+  /** One for each release and branch that is compared with. */
+  baselines: 1_000,
+  /** A snapshot that admits requests reads all, and holds each placement against each. */
+  profiles: 200,
   /** Each alert is sent to all. */
   webhooks: 32,
   /** As many as one edge can serve while all are busy: docs/scale.md. */

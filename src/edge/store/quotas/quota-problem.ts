@@ -19,6 +19,8 @@ const REMEDIES: Partial<Readonly<Record<StoredQuota, string>>> = {
   pointsADay: "Go on after midnight, in UTC",
   thresholds: "Delete one",
   requirementSets: "Delete one",
+  baselines: "Delete one",
+  profiles: "Delete one",
   webhooks: "Delete one",
   runners: "Remove one",
   registrationTokens: "Use those that there are, or wait: a token ends within an hour",

@@ -32,6 +32,8 @@ const USED: Readonly<Record<StoredQuota, (project: string) => string>> = {
   pointsADay: counter("iif(day = unixepoch() / 86400, points_of_day, 0)"),
   thresholds: rows("thresholds"),
   requirementSets: rows("requirement_sets"),
+  baselines: rows("baselines"),
+  profiles: rows("profiles"),
   webhooks: rows("webhooks"),
   runners: rows("runners", "removed_at_ms is null"),
   registrationTokens: rows("registration_tokens", "used_by_runner_id is null and expires_at_ms > unixepoch() * 1000"),

@@ -211,6 +211,7 @@ export const evaluationEndpoints = {
     summary: "Hold evaluations against each other: differences with intervals, and the probability of improvement",
     description: "Episodes of the same environment, seed and number are paired, where their draws were common.",
     access: "read",
+    isHeavy: true,
     query: EvaluationComparisonQuery,
     reply: { status: 200, schema: EvaluationComparison, cached: "tag" },
     problems: ["not-found"],

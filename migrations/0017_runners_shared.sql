@@ -1,0 +1,1 @@
+CREATE INDEX `runners_shared` ON `runners` (`id`) WHERE shared = 1 and removed_at_ms is null;

@@ -1,0 +1,57 @@
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { BoundedPlaces } from "./bounded-places.ts";
+
+/**
+ * Heavy questions that this isolate works on. Two of a project: while one computes, the other reads the database, which
+ * answers one query at a time. Each holds up to some ten megabytes of an isolate's 128.
+ */
+const working = new BoundedPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 });
+/** Longest wait for a place: people who look at a page of plots still wait for it. */
+const WAIT_MS = 5_000;
+const POLL_MS = 20;
+/** As many as a page asks at once; all hold their parsed questions and a timer only. */
+const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: 2 * WAIT_MS });
+
+/** What a heavy question says of its caller. */
+interface HeavyCall {
+  readonly project: string;
+  readonly gone: AbortSignal;
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+/**
+ * Does heavy work in one of its project's places, the first that came first. Throws `overloaded` where too many wait, or
+ * no place gets free in time.
+ */
+export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
+  const place = await waitForPlace(call);
+  const done = (async () => work())().finally(() => working.leave(place));
+  // A request whose caller has gone ends without a word: the place is held until its work has ended.
+  call.waitUntil(done.catch(() => undefined));
+  return done;
+}
+
+async function waitForPlace({ project, gone }: HeavyCall): Promise<object> {
+  const turn = waiting.enter(project, Date.now());
+  if (turn === null) throw tooMany(project);
+  const latestMs = Date.now() + WAIT_MS;
+  try {
+    for (;;) {
+      const nowMs = Date.now();
+      const place = waiting.isFirst(turn, nowMs) ? working.enter(project, nowMs) : null;
+      if (place !== null) return place;
+      if (gone.aborted || nowMs >= latestMs) throw tooMany(project);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  } finally {
+    waiting.leave(turn);
+  }
+}
+
+function tooMany(project: string): ProblemError {
+  const detail = `The project ${project} asks too many heavy questions at once: ask some after the others.`;
+  return new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
+}
+
+/** The places of this isolate. */
+export const heavyPlaces = { working, waiting } as const;
