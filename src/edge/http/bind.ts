@@ -25,7 +25,7 @@ export interface AppEnv {
     /** For how long the request may have waited in its socket before that. */
     unseenMs: number;
     principalId: string | null;
-    /** State of the key's rate; absent without a key. */
+    /** State of the rate of the key or credential; absent without one. */
     keyRate?: KeyRate;
     /** The endpoint's path; null until one matches. */
     route: string | null;
@@ -76,7 +76,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
     c.set("route", endpoint.path);
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const principal = await authorise(c.env, callerOf(c.req.raw), endpoint, waitUntil);
-    if (principal?.kind === "key") c.set("keyRate", spendRate(c.env, principal, waitUntil));
+    if (principal !== null) c.set("keyRate", spendRate(c.env, principal, waitUntil, endpoint.isFrequent));
     c.set("principalId", principal?.id ?? null);
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
