@@ -48,8 +48,8 @@ const cache = new Map<string, CachedPrincipal>();
 
 /**
  * Checks `Authorization: Bearer …` against a route's access; throws `unauthorized` or `forbidden`.
- * A runner's credential is looked up each time, unless it is known to have sent too many requests; on a frequent route it
- * is cached like a key for inference.
+ * A runner's credential is looked up each time, unless it is known to have sent too many requests; on a frequent route
+ * it is cached like a key for inference.
  */
 export async function authorise(
   env: Env,

@@ -26,9 +26,11 @@ export const ANNOUNCED = { perSecond: 1, burst: 20 };
 export const TALK = { perSecond: 2_000, burst: 10_000 };
 /**
  * Outcomes of direct requests; messages of more are dropped, as the protocol allows. A listener that takes 64 requests
- * at once and needs 13 ms for each has so many; after a cut it sends `directOutcomesKept` at once.
+ * at once and needs 13 ms for each has so many; after a cut it sends `directOutcomesKept` at once. A dropped message had
+ * to be read: beyond `OUTCOME_MESSAGES` the socket is closed. A runner sends one a second, and more where all are full.
  */
-export const OUTCOMES = { perSecond: 5_000, burst: 2 * LIMITS.directOutcomesKept };
+export const OUTCOMES = { perSecond: 5_000, burst: LIMITS.directOutcomesKept + 4 * LIMITS.directOutcomes };
+export const OUTCOME_MESSAGES = { perSecond: 20, burst: 60 };
 /** Health reports in one `watchMs`, and at once; further ones are dropped. */
 export const REPORTS = { perWatch: 2, burst: 20 };
 /** Characters of a device's roofs, which join the runner's capabilities in the database. */
@@ -79,8 +81,9 @@ export function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerM
   if (type === "heartbeat" && attachmentOf(socket).isWelcomed !== true) return DROPPED;
   if (ANSWERS.has(type) || (type === "health" && message.requestId !== null)) return null;
   if (LOCAL.has(type)) return endFor(countTalk(link));
-  if (isDropped(link, message)) return DROPPED;
-  return endFor(findReason(link, message, length));
+  if (type === "directOutcomes" && isSpent(link, "outcomes", OUTCOME_MESSAGES))
+    return { reason: `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` };
+  return isDropped(link, message) ? DROPPED : endFor(findReason(link, message, length));
 }
 
 function endFor(reason: string | null): Excess | null {

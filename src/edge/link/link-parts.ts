@@ -115,8 +115,8 @@ export interface LinkMemory {
 
 /** Kinds of messages with a rate of their own. */
 const KINDS = 16;
-/** Messages of direct outcomes that may wait: a runner that was cut off sends half as many at once. */
-const DIRECT_WAITING = (2 * LIMITS.directOutcomesKept) / LIMITS.directOutcomes;
+/** Messages of direct outcomes that may wait: as many as a runner that was cut off sends at once, and some. */
+const DIRECT_WAITING = LIMITS.directOutcomesKept / LIMITS.directOutcomes + 4;
 
 export function createMemory(seenNotedAtMs = 0): LinkMemory {
   return {

@@ -18,6 +18,7 @@ import { closeSocket, endRunner, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
 import { logFailure } from "../log-failure.ts";
+import { endTurn } from "../turns.ts";
 
 /** Handles a text or a frame from the runner. */
 export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
@@ -91,9 +92,11 @@ async function receiveMessage(link: LinkParts, socket: LinkSocket, message: Runn
     case "live":
       return link.listeners.receive(message.report);
     case "directOutcomes":
-      return link.memory.direct.runIfRoom(async () =>
-        recordOutcomes(link, await records.measureDirect(runnerId, message.outcomes)),
-      );
+      return link.memory.direct.runIfRoom(async () => {
+        // Inferences first: a thousand outcomes take some milliseconds.
+        await endTurn();
+        await recordOutcomes(link, await records.measureDirect(runnerId, message.outcomes));
+      });
     case "echo":
       sendMessage(socket, { type: "echoReply", id: message.id });
       return;
