@@ -88,7 +88,8 @@ function createRecords(host: SimulatedHost, database: SimDatabase, platform: Pla
     append: async (measurements) => {
       for (const _ of measurements) platform.database("flush");
     },
-    watch: async () => platform.write("report"),
+    keepReport: () => platform.write("report"),
+    watch: async () => {},
     plan: async () => ({ placed: [], uncalibrated: [], outdated: [] }),
     offerContext: async () => ({ model: null }),
     measureDirect: async () => [],

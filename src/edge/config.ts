@@ -63,8 +63,8 @@ const Settings = z.object({
    */
   PROJECTS_SHARE_RUNNERS: z.enum(["on", "off"]).default("off"),
   /**
-   * Request rate of a key without a limit of its own, and of a project with all of its keys; the operator's project has
-   * no limit.
+   * Request rate of a key without a limit of its own or a runner, and of a project with all of them; the operator's
+   * project has no limit.
    */
   KEY_REQUESTS_PER_SECOND: z.coerce.number().positive().default(1_000),
   PROJECT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(5_000),

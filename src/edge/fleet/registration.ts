@@ -42,12 +42,12 @@ export async function registerByToken(env: ProjectEnv, input: RegistrationInput,
   return { runnerId, credential };
 }
 
-/** Spends a registration token. An address that guesses tokens is blocked for a while. */
+/** Spends a registration token. An address that guesses tokens, or repeats spent ones, is blocked for a while. */
 async function spendToken(env: ProjectEnv, input: RegistrationInput, address: string): Promise<RegistrationOutcome> {
   if (!isSecretOf("token", input.token)) return { kind: "unknown" };
   checkAddress(address);
   const outcome = await registerRunner(env.DB, input);
-  if (outcome.kind === "unknown") noteWrongSecret(address);
+  if (outcome.kind !== "registered") noteWrongSecret(address);
   return outcome;
 }
 

@@ -87,36 +87,56 @@ export interface RequestMeasurement {
  */
 export function measureOutcomes(outcomes: readonly (RequestOutcome | RefusedRequest)[]): RequestMeasurement[] {
   const samples = new Map<string, { project: string; key: SeriesKey; values: number[] }>();
+  // Most outcomes of a batch are of the same series, whose keys are made once.
+  const nameGroup = createGroupNames();
   for (const outcome of outcomes) {
     const { project } = outcome;
-    const add = (key: SeriesKey, value: number) => {
-      const text = `${project} ${JSON.stringify(key)}`;
-      const entry = samples.get(text) ?? { project, key, values: [] };
-      entry.values.push(value);
-      samples.set(text, entry);
+    const group = nameGroup(outcome);
+    const add = (metric: string, toKey: () => SeriesKey, value: number) => {
+      const name = `${group} ${metric}`;
+      const known = samples.get(name);
+      if (known === undefined) samples.set(name, { project, key: toKey(), values: [value] });
+      else known.values.push(value);
     };
     if ("refusedFor" in outcome) {
-      add(refusalKey(outcome), 1);
+      add(`refused.${outcome.refusedFor}`, () => refusalKey(outcome), 1);
       continue;
     }
-    add(keyOf(outcome, "totalMs"), outcome.totalMs);
-    if (outcome.rows === null) add(keyOf(outcome, "lostMs"), outcome.totalMs);
+    const { totalMs, rows, batch, split, forecast } = outcome;
+    add("totalMs", () => keyOf(outcome, "totalMs"), totalMs);
+    if (rows === null) add("lostMs", () => keyOf(outcome, "lostMs"), totalMs);
     else {
-      add({ ...keyOf(outcome, "totalMs"), ...ROWS }, outcome.rows);
-      add({ ...keyOf(outcome, "totalMs"), ...EXECUTIONS }, outcome.rows / Math.max(outcome.rows, outcome.batch));
+      add("rows", () => ({ ...keyOf(outcome, "totalMs"), ...ROWS }), rows);
+      add("executions", () => ({ ...keyOf(outcome, "totalMs"), ...EXECUTIONS }), rows / Math.max(rows, batch));
     }
     for (const part of PARTS) {
-      const value = outcome.split?.[part];
-      if (value !== undefined) add(keyOf(outcome, part), value);
+      const value = split?.[part];
+      if (value !== undefined) add(part, () => keyOf(outcome, part), value);
     }
-    if (outcome.forecast !== null)
-      for (const metric of FORECAST_METRICS)
-        add(forecastKey(outcome, outcome.forecast, metric), Number(outcome.forecast[metric]));
+    if (forecast === null) continue;
+    for (const metric of FORECAST_METRICS) {
+      const of = `${metric} ${forecast.placementId} ${calibratedLevel(forecast.confidence)}`;
+      add(of, () => forecastKey(outcome, forecast, metric), Number(forecast[metric]));
+    }
   }
   return [...samples.values()].map(({ project, key, values }) => {
     const { count, min, max, sum, sketch } = summarise(values);
     return { project, key, aggregate: { count, min, max, sum, sketch } };
   });
+}
+
+/** Names the series that an outcome belongs to, but for their metrics. */
+function createGroupNames(): (outcome: RequestOutcome | RefusedRequest) => string {
+  const fingerprints = new Map<Fingerprint, string>();
+  return (outcome) => {
+    const { project, subject } = outcome;
+    if ("refusedFor" in outcome) return JSON.stringify([project, subject]);
+    const { variant, backend, batch, configuration, software, fingerprint, totalClock } = outcome;
+    const told = fingerprints.get(fingerprint) ?? JSON.stringify(fingerprint);
+    fingerprints.set(fingerprint, told);
+    const { threads } = threadsOf(configuration);
+    return JSON.stringify([project, subject, variant, backend, floorBatch(batch), threads, software, totalClock, told]);
+  };
 }
 
 const ROWS = { metric: "rows", unit: "rows", clock: null, direction: "higher" } as const;

@@ -8,6 +8,7 @@ import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
 import { findRunnerByCredentialHash } from "../store/fleet/registration-store.ts";
 import { hashSecret, isSecretOf } from "../store/secret.ts";
+import { checkRate } from "./key-rate.ts";
 import { PrincipalCache } from "./principal-cache.ts";
 import { addressOf, checkAddress, noteWrongSecret } from "./rate-limiter.ts";
 
@@ -48,7 +49,8 @@ const cache = new PrincipalCache<CachedPrincipal>(CACHED_PRINCIPALS);
 
 /**
  * Checks `Authorization: Bearer …` against a route's access; throws `unauthorized` or `forbidden`.
- * A runner's credential is looked up each time; on a frequent route it is cached like a key for inference.
+ * A runner's credential is looked up each time, unless it is known to have sent too many requests; on a frequent route
+ * it is cached like a key for inference.
  */
 export async function authorise(
   env: Env,
@@ -71,7 +73,7 @@ export async function authorise(
   if (access === "runner") {
     const runner = await (isFrequent
       ? findCached(env, secret, readRunner, address, refresh)
-      : readRunner(env, secret, address));
+      : lookUpRunner(env, secret, address));
     if (runner?.kind !== "runner") {
       throw refusal("unauthorized", "This is not the credential of a registered runner.");
     }
@@ -114,6 +116,13 @@ async function findCached(
     refresh(readAnew(env, secret, read, address).catch(() => undefined));
   }
   return cached.principal;
+}
+
+/** Looks a runner's credential up; throws `rate-limited` for a known one that has sent too many requests. */
+async function lookUpRunner(env: Env, secret: string, address: string): Promise<Principal | null> {
+  const known = cache.get(secret)?.principal;
+  if (known?.kind === "runner") checkRate(env, known);
+  return readAnew(env, secret, readRunner, address);
 }
 
 async function readAnew(env: Env, secret: string, read: Read, address: string): Promise<Principal | null> {

@@ -27,7 +27,7 @@ export interface AppEnv {
     /** For how long the request may have waited in its socket before that. */
     unseenMs: number;
     principalId: string | null;
-    /** State of the key's rate; absent without a key. */
+    /** State of the rate of the key or credential; absent without one. */
     keyRate?: KeyRate;
     /** The endpoint's path; null until one matches. */
     route: string | null;
@@ -82,7 +82,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const caller = callerOf(request);
     const principal = await authorise(c.env, caller, endpoint, waitUntil);
-    if (principal?.kind === "key") c.set("keyRate", spendRate(c.env, principal, waitUntil));
+    if (principal !== null) c.set("keyRate", spendRate(c.env, principal, waitUntil, endpoint.isFrequent));
     c.set("principalId", principal?.id ?? null);
     const room = new BodyRoom(principal?.project ?? `address ${caller.address}`);
     try {

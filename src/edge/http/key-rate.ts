@@ -13,40 +13,64 @@ const KNOWN_CALLERS = 10_000;
 const limiter = new RateLimiter(KNOWN_CALLERS);
 const closedUntilMs = new Map<string, number>();
 
-type Key = Extract<Principal, { kind: "key" }>;
-
-/** State of a key's rate, or of its project's, reported with each reply. */
+/** State of the rate of a key or a runner's credential, or of the project, reported with each reply. */
 export interface KeyRate {
-  readonly policy: "key" | "project";
+  readonly policy: "key" | "runner" | "project";
   readonly rate: Rate;
   readonly verdict: RateVerdict;
 }
 
 /**
- * Counts a request of a key, and of its project unless that is the operator's; throws `rate-limited`.
+ * Counts a request of a key or a runner, and of its project unless that is the operator's; throws `rate-limited`.
  * This isolate counts what it sees itself. The platform's counter, where there is one, affects later requests only, so
- * that no request waits for it.
+ * that no request waits for it. `isLoad`: the route takes a runner's load, whose measure is the project's rate.
  */
-export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>) => void): KeyRate {
-  const { keyRequestsPerSecond, projectRequestsPerSecond } = configOf(env);
-  const nowMs = Date.now();
-  const rate = rateOf(key.requestsPerSecond ?? keyRequestsPerSecond);
-  const told = { policy: "key", rate, verdict: limiter.spend(key.id, rate, nowMs) } as const;
-  if (!told.verdict.isAllowed) throw new RateLimited(told);
-  if (key.project !== MAIN_PROJECT) {
-    const shared = rateOf(projectRequestsPerSecond);
-    const verdict = limiter.spend(`project ${key.project}`, shared, nowMs);
-    if (!verdict.isAllowed) throw new RateLimited({ policy: "project", rate: shared, verdict });
-  }
-  // The platform's counter has one limit: it may not judge a key with a higher one.
-  if (rate.perSecond <= keyRequestsPerSecond && env.KEY_LIMITER !== undefined) {
-    waitUntil(countElsewhere(env.KEY_LIMITER, key.id));
-    const retryAfterMs = (closedUntilMs.get(key.id) ?? 0) - nowMs;
-    if (retryAfterMs > 0) {
-      throw new RateLimited({ ...told, verdict: { ...told.verdict, isAllowed: false, remaining: 0, retryAfterMs } });
-    }
+export function spendRate(
+  env: Env,
+  caller: Principal,
+  waitUntil: (work: Promise<unknown>) => void,
+  isLoad = false,
+): KeyRate {
+  const told = judgeRate(env, caller, isLoad, "spend");
+  if (isCountedElsewhere(env, told)) {
+    waitUntil(countElsewhere(env.KEY_LIMITER, caller.id));
+    checkClosed(told, caller);
   }
   return told;
+}
+
+/** Throws `rate-limited` where `spendRate` would, and counts nothing: before a credential is looked up. */
+export function checkRate(env: Env, caller: Principal): void {
+  const told = judgeRate(env, caller, false, "look");
+  if (isCountedElsewhere(env, told)) checkClosed(told, caller);
+}
+
+function judgeRate(env: Env, caller: Principal, isLoad: boolean, how: "look" | "spend"): KeyRate {
+  const { keyRequestsPerSecond, projectRequestsPerSecond } = configOf(env);
+  const nowMs = Date.now();
+  const isRunnersLoad = caller.kind === "runner" && isLoad;
+  const own = caller.kind === "key" ? caller.requestsPerSecond : null;
+  const rate = rateOf(own ?? (isRunnersLoad ? projectRequestsPerSecond : keyRequestsPerSecond));
+  const verdict = limiter[how](isRunnersLoad ? `load ${caller.id}` : caller.id, rate, nowMs);
+  const told = { policy: caller.kind, rate, verdict };
+  if (!verdict.isAllowed) throw new RateLimited(told);
+  if (caller.project !== MAIN_PROJECT) {
+    const shared = rateOf(projectRequestsPerSecond);
+    const joint = limiter[how](`project ${caller.project}`, shared, nowMs);
+    if (!joint.isAllowed) throw new RateLimited({ policy: "project", rate: shared, verdict: joint });
+  }
+  return told;
+}
+
+/** The platform's counter has one limit: it may not judge a key with a higher one. */
+function isCountedElsewhere(env: Env, { rate }: KeyRate): env is Env & { readonly KEY_LIMITER: RateLimit } {
+  return rate.perSecond <= configOf(env).keyRequestsPerSecond && env.KEY_LIMITER !== undefined;
+}
+
+function checkClosed(told: KeyRate, { id }: Principal): void {
+  const retryAfterMs = (closedUntilMs.get(id) ?? 0) - Date.now();
+  if (retryAfterMs <= 0) return;
+  throw new RateLimited({ ...told, verdict: { ...told.verdict, isAllowed: false, remaining: 0, retryAfterMs } });
 }
 
 /** A refusal, with the state that its headers report. */

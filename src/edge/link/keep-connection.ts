@@ -73,14 +73,7 @@ export async function endRunner(link: LinkParts, runnerId: string): Promise<void
     closeSocket(link, socket, CLOSE_CODES.removed, "removed");
   }
   link.listeners.end();
-  await inTurn(link, () => link.outside.records.endWatch(runnerId));
-}
-
-/** Runs work on health reports in sequence. */
-export function inTurn({ memory }: LinkParts, work: () => Promise<void>): Promise<void> {
-  const done = memory.watching.then(work);
-  memory.watching = done.catch(() => undefined);
-  return done;
+  await link.memory.watching.run(() => link.outside.records.endWatch(runnerId));
 }
 
 /** Whether a socket is open, other than that of a connection which is about to end. */

@@ -5,6 +5,7 @@ import type { DirectOutcome } from "../../protocol/inference/ticket.ts";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import type { Intervals, JobOutcome, Lease, Offer, PlacedModel } from "../../protocol/link.ts";
 import type { FeedEvent } from "../../protocol/service/service-state.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { Alarm } from "../clock.ts";
 import type { OwedVersion, RunnerPlan } from "../fleet/plan-runner.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
@@ -12,7 +13,9 @@ import { RateLimiter } from "../http/rate-limiter.ts";
 import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
+import { createMeters } from "./find-excess.ts";
 import type { createInFlight } from "./in-flight.ts";
+import { Lane } from "./lane.ts";
 import type { Outbox } from "./outbox.ts";
 import type { LinkSocket } from "./runner-socket.ts";
 
@@ -55,8 +58,10 @@ export interface LinkRecords {
   ): Promise<Pick<Offer, "model" | "program" | "environment" | "edge">>;
   /** A version as the runner serves it; null where it does not. */
   placedModel(runnerId: string, modelVersionId: string): Promise<PlacedModel | null>;
-  /** Keeps and judges a report of health that the runner sent by itself. */
-  watch(runnerId: string, report: HealthReport): Promise<void>;
+  /** Keeps a report of health that the runner sent by itself. */
+  keepReport(report: HealthReport): void;
+  /** Judges the kept reports. */
+  watch(runnerId: string): Promise<void>;
   endWatch(runnerId: string): Promise<void>;
 }
 
@@ -97,25 +102,32 @@ export interface LinkMemory {
   /** Until then the queue needs no sign of life. */
   quietUntilMs: number;
   hasLoggedUnknown: boolean;
-  /** What the present sockets have sent. */
+  /** What the runner has sent, by kind and in all, on whichever socket. */
   readonly rates: RateLimiter;
+  readonly meters: ReturnType<typeof createMeters>;
   /** Sockets whose end has been handled. */
   readonly gone: WeakSet<LinkSocket>;
-  /** End of the chain of report judgements, so that none is found after the runner's end. */
-  watching: Promise<void>;
+  /** Judgements of reports, so that nothing is found after the runner's end. */
+  readonly watching: Lane;
+  /** Messages of direct outcomes, each of which asks the database. */
+  readonly direct: Lane;
 }
 
-/** Connections of one runner whose rates are known: it has one, and those before are closing. */
-const KNOWN_CONNECTIONS = 16;
+/** Kinds of messages with a rate of their own. */
+const KINDS = 16;
+/** Messages of direct outcomes that may wait: as many as a runner that was cut off sends at once, and some. */
+const DIRECT_WAITING = LIMITS.directOutcomesKept / LIMITS.directOutcomes + 4;
 
 export function createMemory(seenNotedAtMs = 0): LinkMemory {
   return {
     seenNotedAtMs,
     quietUntilMs: 0,
     hasLoggedUnknown: false,
-    rates: new RateLimiter(KNOWN_CONNECTIONS),
+    rates: new RateLimiter(KINDS),
+    meters: createMeters(),
     gone: new WeakSet(),
-    watching: Promise.resolve(),
+    watching: new Lane(1),
+    direct: new Lane(DIRECT_WAITING),
   };
 }
 

@@ -90,8 +90,12 @@ export class DatabaseRecords implements LinkRecords {
     return version === null || places.length === 0 ? null : toPlacedModel(version, places);
   }
 
-  watch(runnerId: string, report: HealthReport): Promise<void> {
-    return watchRunner(this.#env(), this.#watchLog, runnerId, report);
+  keepReport(report: HealthReport): void {
+    this.#watchLog.add(report, Date.now());
+  }
+
+  watch(runnerId: string): Promise<void> {
+    return watchRunner(this.#env(), this.#watchLog, runnerId);
   }
 
   endWatch(runnerId: string): Promise<void> {

@@ -13,23 +13,28 @@ import { toProblem } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { isSoundReport } from "../history/soundness.ts";
 import { cancelLeases } from "./ask-runner.ts";
-import { closeSocket, endRunner, inTurn, recordOutcomes } from "./keep-connection.ts";
+import { countInbound, countTalk, findExcess } from "./find-excess.ts";
+import { closeSocket, endRunner, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
-import type { Rate } from "../http/rate-limiter.ts";
 import { logFailure } from "../log-failure.ts";
+import { endTurn } from "../turns.ts";
 
 /** Handles a text or a frame from the runner. */
 export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
+  // Of a socket that the edge has closed, more may come for as long as the runner likes.
+  if (socket.readyState !== WebSocket.OPEN) return;
+  const end = (reason: string) => closeSocket(link, socket, CLOSE_CODES.protocolError, reason);
+  const tooMuch = countInbound(link, message);
+  if (tooMuch !== null) return end(tooMuch);
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
   const parsed = parseText(RunnerMessage, message);
-  if (!parsed.ok && parsed.unknownType !== undefined) return logUnknown(link, parsed.unknownType);
-  if (!parsed.ok) return closeSocket(link, socket, CLOSE_CODES.protocolError, parsed.reason);
-  const excess = findExcess(link, socket, parsed.message, message.length);
-  if (excess !== null) {
-    if (excess.reason !== null) closeSocket(link, socket, CLOSE_CODES.protocolError, excess.reason);
-    return;
+  if (!parsed.ok) {
+    const reason = parsed.unknownType === undefined ? parsed.reason : countTalk(link);
+    return reason === null ? logUnknown(link, parsed.unknownType ?? "") : end(reason);
   }
+  const excess = findExcess(link, socket, parsed.message, message.length);
+  if (excess !== null) return excess.reason === null ? undefined : end(excess.reason);
   try {
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
@@ -38,48 +43,6 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
     logFailure("link-message-failed", error, { type: parsed.message.type });
     if (parsed.message.type === "hello") closeSocket(link, socket, 1011, toProblem(error).code);
   }
-}
-
-/** Characters of a device's roofs, which join the runner's capabilities in the database. */
-const ROOFLINE_LENGTH = 65_536;
-/**
- * Messages of a runner to the queue and the database: beyond, its socket is closed. Of a job's progress so many are kept,
- * and the rest dropped. Capabilities come after a change alone.
- */
-export const STORED = { perSecond: 200, burst: 1_000 };
-export const PROGRESS = { perSecond: 50, burst: 200 };
-export const ANNOUNCED = { perSecond: 1, burst: 20 };
-/** Messages that this object answers or passes on by itself. */
-const LOCAL: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "echo", "live", "memoryReport"]);
-
-/** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */
-type Excess = { readonly reason: string | null };
-const DROPPED: Excess = { reason: null };
-
-/**
- * Finds out whether a message is too much; null for one that is heeded. The queue and the database behind the link are
- * everybody's, so what reaches them has a rate and a size.
- */
-function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerMessage, length: number): Excess | null {
-  const { type } = message;
-  const { connectionId, isWelcomed } = attachmentOf(socket);
-  // The queue would give it work that it takes from its welcome on.
-  if (isWelcomed !== true && type === "heartbeat") return DROPPED;
-  if (LOCAL.has(type) || (type === "health" && message.requestId !== null)) return null;
-  const { rates } = link.memory;
-  const nowMs = link.outside.now();
-  const isSpent = (rate: Rate, what = "") => !rates.spend(`${connectionId} ${what}`, rate, nowMs).isAllowed;
-  if (type === "jobProgress" && isSpent(PROGRESS, "progress")) return DROPPED;
-  if ("capabilities" in message) {
-    if (length > LIMITS.announcedLength)
-      return { reason: `capabilities of more than ${LIMITS.announcedLength} characters` };
-    if (isSpent(ANNOUNCED, "announced"))
-      return { reason: `capabilities more often than ${ANNOUNCED.perSecond} a second` };
-  }
-  if (type === "deviceRoofline" && length > ROOFLINE_LENGTH) {
-    return { reason: `roofs of more than ${ROOFLINE_LENGTH} characters` };
-  }
-  return isSpent(STORED) ? { reason: `more than ${STORED.perSecond} messages a second` } : null;
 }
 
 function receiveFrame(link: LinkParts, socket: LinkSocket, frame: Uint8Array): void {
@@ -129,7 +92,11 @@ async function receiveMessage(link: LinkParts, socket: LinkSocket, message: Runn
     case "live":
       return link.listeners.receive(message.report);
     case "directOutcomes":
-      return recordOutcomes(link, await records.measureDirect(runnerId, message.outcomes));
+      return link.memory.direct.runIfRoom(async () => {
+        // Inferences first: a thousand outcomes take some milliseconds.
+        await endTurn();
+        await recordOutcomes(link, await records.measureDirect(runnerId, message.outcomes));
+      });
     case "echo":
       sendMessage(socket, { type: "echoReply", id: message.id });
       return;
@@ -179,9 +146,12 @@ async function beat(link: LinkParts, socket: LinkSocket, running: Lease[]): Prom
   cancelLeases(socket, stale);
 }
 
+/** Keeps a report at once. A judgement reads all that are kept: one that waits serves those that come meanwhile. */
 async function receiveHealth(link: LinkParts, socket: LinkSocket, { requestId, report }: HealthMessage): Promise<void> {
+  const { records } = link.outside;
   const { runnerId, connectionId } = attachmentOf(socket);
   if (!isSoundReport(report)) throw new RangeError("the report of health cannot be kept");
   if (requestId !== null) return link.inFlight.health.answer(requestId, connectionId, report);
-  await inTurn(link, () => link.outside.records.watch(runnerId, report));
+  records.keepReport(report);
+  await link.memory.watching.runIfRoom(() => records.watch(runnerId));
 }

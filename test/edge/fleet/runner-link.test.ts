@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { measureOutcomes, type RequestOutcome } from "../../../src/edge/history/request-measurements.ts";
 import { configOf } from "../../../src/edge/config.ts";
 import { HELLO_MS } from "../../../src/edge/link/keep-connection.ts";
-import { ANNOUNCED, PROGRESS, STORED } from "../../../src/edge/link/receive-message.ts";
+import { ANNOUNCED, PROGRESS, STORED } from "../../../src/edge/link/find-excess.ts";
 import { Outbox } from "../../../src/edge/link/outbox.ts";
 import { appendMeasurements } from "../../../src/edge/store/history/point-store.ts";
 import { JobStore } from "../../../src/edge/queue/job-store.ts";

@@ -257,6 +257,13 @@ describe("what the edge alone answers", () => {
 });
 
 describe("a run at the edge for a runner", () => {
+  let held: Awaited<ReturnType<typeof scripted.next<"offer">>>;
+  beforeAll(async () => {
+    const job = { kind: "calibration", modelVersionId: versionId, runnerId: runner.runnerId };
+    expect((await callEdge("POST", "/v1/jobs", { body: job })).status).toBe(202);
+    held = await scripted.next("offer");
+  });
+
   it("answers the same for the same seed, and nearly so with weights of one byte", async () => {
     const [once, often, other, bytes] = await Promise.all([
       runAtEdge(),
@@ -278,7 +285,6 @@ describe("a run at the edge for a runner", () => {
     const stranger = await registerRunner();
     expect(problemOf(await runAtEdge({}, stranger.credential)).code).toBe("not-found");
     const other = (await upload("conv", variantOf(lenet5, 9))).json.version.id;
-    await scripted.next("offer");
     expect(problemOf(await runAtEdge({ modelVersionId: other })).code).toBe("not-found");
   });
 
@@ -303,5 +309,12 @@ describe("a run at the edge for a runner", () => {
     const long = await runAtEdge({ rows: LIMITS.edgeRows, repetitions: most + 1 });
     expect(long.status).toBe(400);
     expect(pointersOf(long)).toEqual(["#/repetitions"]);
+  });
+
+  it("is refused once its calibration has ended, though the network stays placed", async () => {
+    expect((await runAtEdge()).status).toBe(200);
+    scripted.succeed(held, withEdge(versionId));
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(problemOf(await runAtEdge()).code).toBe("not-found");
   });
 });

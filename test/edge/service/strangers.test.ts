@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../../src/edge/app.ts";
-import type { Principal } from "../../../src/edge/http/auth.ts";
+import { authorise, type Principal } from "../../../src/edge/http/auth.ts";
 import { audited } from "../../../src/edge/http/bind.ts";
 import { RateLimited, rateHeaders, spendRate } from "../../../src/edge/http/key-rate.ts";
 import { JobQueue } from "../../../src/edge/queue/job-queue.ts";
@@ -85,6 +85,57 @@ describe("the rate of a key", () => {
     expect(() => spendRate(closing, { ...key, requestsPerSecond: 50 }, ignore)).toThrow(RateLimited);
     // A higher limit of its own is not the platform's to judge.
     spendRate(closing, { ...key, requestsPerSecond: 100_000 }, ignore);
+  });
+});
+
+describe("the rate of a runner's credential", () => {
+  const callerWith = (secret: string) => ({ address: "192.0.2.7", authorization: `Bearer ${secret}` });
+  const ignore = () => {};
+
+  /** The environment with the slowest rates, and a database that counts its queries. */
+  function slowEnv() {
+    const seen = { asked: 0 };
+    const prepare = (query: string) => {
+      seen.asked++;
+      return env.DB.prepare(query);
+    };
+    const DB = new Proxy(env.DB, {
+      get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)),
+    });
+    return { seen, slow: { ...mainEnv, DB, KEY_REQUESTS_PER_SECOND: String(SLOWEST) } };
+  }
+
+  it("is that of keys, and one too many is refused before anything is looked up", async () => {
+    const { credential } = await registerRunner();
+    const { seen, slow } = slowEnv();
+    const ask = async () => {
+      const runner = await authorise(slow, callerWith(credential), endpoints.downloadArtifact, ignore);
+      return spendRate(slow, runner!, ignore);
+    };
+    expect(rateHeaders(await ask())["ratelimit-policy"]).toBe('"runner";q=1;w=2');
+    const once = seen.asked;
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringMatching(/^This runner may send/) });
+    expect(seen.asked).toBe(once);
+  });
+
+  it("is the project's for load, which counts apart, and is shared by a tenant's keys and runners", () => {
+    const slow = { ...mainEnv, KEY_REQUESTS_PER_SECOND: String(SLOWEST) };
+    const runner = (project: string): Principal => ({ kind: "runner", id: createId("runner"), project });
+    const own = runner("main");
+    spendRate(slow, own, ignore);
+    expect(() => spendRate(slow, own, ignore)).toThrow(RateLimited);
+    for (let count = 0; count < 100; count++) spendRate(slow, own, ignore, true);
+    const shared = { ...mainEnv, PROJECT_REQUESTS_PER_SECOND: String(SLOWEST) };
+    spendRate(shared, runner("fleet"), ignore);
+    expect(() => spendRate(shared, runner("fleet"), ignore)).toThrow(/^This project may send/);
+    expect(() => spendRate(shared, runner("main"), ignore)).not.toThrow();
+  });
+
+  it("stands in every reply", async () => {
+    const { credential } = await registerRunner();
+    const reply = await callEdge("GET", `/v1/artifacts/sha256:${"0".repeat(64)}`, { key: credential });
+    expect(reply.status).toBe(404);
+    expect(reply.headers.get("ratelimit-policy")).toBe('"runner";q=2000;w=2');
   });
 });
 

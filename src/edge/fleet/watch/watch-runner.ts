@@ -20,12 +20,13 @@ const UNKNOWN_MS = 5_000;
 /** Attempts to save alerts that others change concurrently. */
 const TRIES = 3;
 
-/** Saves a periodic report, judges it, and updates the alerts of the runner's findings. */
-export async function watchRunner(env: Env, log: WatchLog, runnerId: string, report: HealthReport): Promise<void> {
+/** Judges the runner's reports, of which one is new, and updates the alerts of its findings. */
+export async function watchRunner(env: Env, log: WatchLog, runnerId: string): Promise<void> {
   const nowMs = Date.now();
-  log.add(report, nowMs);
   const open = log.findings();
-  const expectations = await readExpected(env, log, runnerId, report, nowMs);
+  const latest = log.latest();
+  if (latest === null) return;
+  const expectations = await readExpected(env, log, runnerId, latest, nowMs);
   const context = { expectations, reports: log.reports(nowMs), memory: log.memory(), open };
   const findings = judgeHealth(runnerId, context);
   if (open.length === 0 && findings.length === 0) return;

@@ -11,8 +11,7 @@ import {
 import { encodeFrame } from "../../../protocol/wire/frame.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { tensorToJson } from "../../../protocol/wire/tensor.ts";
-import { scopeEnv } from "../../config.ts";
-import { mayRead } from "../../fleet/runner-rights.ts";
+import { jobQueue, scopeEnv } from "../../config.ts";
 import { type AppEnv, bind } from "../../http/bind.ts";
 import { answerInference, type Inference } from "../../inference/answer-inference.ts";
 import { askTicket } from "../../inference/ask-ticket.ts";
@@ -48,12 +47,12 @@ export function bindTickets(app: Hono<AppEnv>): void {
   bind(app, endpoints.createTicket, (call) => askTicket(call, call.body));
 }
 
-/** `POST /v1/link/edge-runs`: computes a dense network at the edge for a runner that calibrates it. */
+/** `POST /v1/link/edge-runs`: computes a dense network at the edge for a runner that has to calibrate it now. */
 export function bindEdgeRuns(app: Hono<AppEnv>): void {
   bind(app, endpoints.runAtEdge, async ({ env, body, principal }) => {
     const version = await findAnyVersion(openDatabase(env.DB), body.modelVersionId);
     const isKnown = version !== null && version.edgeParameters !== null;
-    if (!isKnown || !(await mayRead(env, principal?.id ?? "", version.digest))) {
+    if (!isKnown || !(await jobQueue(env).isCalibrating(principal?.id ?? "", [version.id]))) {
       throw new ProblemError("not-found", "There is no such model that the edge computes.");
     }
     return runAtEdge(env, version, body);

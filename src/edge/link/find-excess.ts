@@ -1,0 +1,118 @@
+import type { RunnerMessage } from "../../protocol/link.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { Rate } from "../http/rate-limiter.ts";
+import type { LinkParts } from "./link-parts.ts";
+import { Meter } from "./meter.ts";
+import { attachmentOf, type LinkSocket } from "./runner-socket.ts";
+
+const MiB = 1_024 * 1_024;
+
+/**
+ * All messages of a runner, characters of its texts and bytes of its frames, counted before they are read: beyond, its
+ * socket is closed. One runner answers some thousand inferences a second, a full table of `inFlightPerRunner` at once.
+ * Its longest texts are outcomes of jobs with trace and samples, up to 16 MiB, which it repeats until they are settled.
+ */
+export const INBOUND = { perSecond: 10_000, burst: 20_000 };
+export const TEXTS = { perSecond: 16 * MiB, burst: 256 * MiB };
+export const FRAMES = { perSecond: 256 * MiB, burst: 1_024 * MiB };
+/**
+ * Messages to the queue and the database: beyond, the socket is closed. Of a job's progress so many are kept, and the
+ * rest dropped. Capabilities come after a change alone.
+ */
+export const STORED = { perSecond: 200, burst: 1_000 };
+export const PROGRESS = { perSecond: 50, burst: 200 };
+export const ANNOUNCED = { perSecond: 1, burst: 20 };
+/** Echoes, live reports, and messages of unknown types. A runner echoes one after the other, to measure. */
+export const TALK = { perSecond: 2_000, burst: 10_000 };
+/**
+ * Outcomes of direct requests; messages of more are dropped, as the protocol allows. A listener that takes 64 requests
+ * at once and needs 13 ms for each has so many; after a cut it sends `directOutcomesKept` at once. A dropped message had
+ * to be read: beyond `OUTCOME_MESSAGES` the socket is closed. A runner sends one a second, and more where all are full.
+ */
+export const OUTCOMES = { perSecond: 5_000, burst: LIMITS.directOutcomesKept + 4 * LIMITS.directOutcomes };
+export const OUTCOME_MESSAGES = { perSecond: 20, burst: 60 };
+/** Health reports in one `watchMs`, and at once; further ones are dropped. */
+export const REPORTS = { perWatch: 2, burst: 20 };
+/** Characters of a device's roofs, which join the runner's capabilities in the database. */
+const ROOFLINE_LENGTH = 65_536;
+
+/** Answers to the edge's questions, whose number the edge chooses. */
+const ANSWERS: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "memoryReport"]);
+/** Messages that this object answers or passes on by itself. */
+const LOCAL: ReadonlySet<RunnerMessage["type"]> = new Set(["echo", "live"]);
+
+/** Meters of what a runner says, whichever socket it uses: a new one starts no new count. */
+export function createMeters() {
+  return {
+    messages: new Meter(INBOUND),
+    texts: new Meter(TEXTS),
+    frames: new Meter(FRAMES),
+    talk: new Meter(TALK),
+    outcomes: new Meter(OUTCOMES),
+  };
+}
+
+/** Counts a message before it is read; the reason to close the socket where it is too much, else null. */
+export function countInbound({ memory, outside }: LinkParts, message: string | ArrayBuffer): string | null {
+  const { meters } = memory;
+  const nowMs = outside.now();
+  if (!meters.messages.take(1, nowMs)) return `more than ${INBOUND.perSecond} messages a second`;
+  if (typeof message !== "string")
+    return meters.frames.take(message.byteLength, nowMs) ? null : `more than ${FRAMES.perSecond} bytes a second`;
+  return meters.texts.take(message.length, nowMs) ? null : `more than ${TEXTS.perSecond} characters a second`;
+}
+
+/** Counts a message that the object handles by itself; the reason to close the socket where it is too much. */
+export function countTalk({ memory, outside }: LinkParts): string | null {
+  return memory.meters.talk.take(1, outside.now()) ? null : `more than ${TALK.perSecond} small messages a second`;
+}
+
+/** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */
+type Excess = { readonly reason: string | null };
+const DROPPED: Excess = { reason: null };
+
+/**
+ * Finds out whether a message is too much; null for one that is heeded. The queue and the database behind the link are
+ * everybody's, so what reaches them has a rate and a size.
+ */
+export function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerMessage, length: number): Excess | null {
+  const { type } = message;
+  // The queue would give it work that it takes from its welcome on.
+  if (type === "heartbeat" && attachmentOf(socket).isWelcomed !== true) return DROPPED;
+  if (ANSWERS.has(type) || (type === "health" && message.requestId !== null)) return null;
+  if (LOCAL.has(type)) return endFor(countTalk(link));
+  if (type === "directOutcomes" && isSpent(link, "outcomes", OUTCOME_MESSAGES))
+    return { reason: `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` };
+  return isDropped(link, message) ? DROPPED : endFor(findReason(link, message, length));
+}
+
+function endFor(reason: string | null): Excess | null {
+  return reason === null ? null : { reason };
+}
+
+/** Whether a message may be lost, and has come more often than it may. */
+function isDropped(link: LinkParts, message: RunnerMessage): boolean {
+  const { meters } = link.memory;
+  if (message.type === "jobProgress") return isSpent(link, "progress", PROGRESS);
+  if (message.type === "health") return isSpent(link, "health", reportRate(link));
+  return message.type === "directOutcomes" && !meters.outcomes.take(message.outcomes.length, link.outside.now());
+}
+
+/** The reason to end the socket for a message to the queue or the database. */
+function findReason(link: LinkParts, message: RunnerMessage, length: number): string | null {
+  if ("capabilities" in message) {
+    if (length > LIMITS.announcedLength) return `capabilities of more than ${LIMITS.announcedLength} characters`;
+    if (isSpent(link, "announced", ANNOUNCED)) return `capabilities more often than ${ANNOUNCED.perSecond} a second`;
+  }
+  if (message.type === "deviceRoofline" && length > ROOFLINE_LENGTH)
+    return `roofs of more than ${ROOFLINE_LENGTH} characters`;
+  return isSpent(link, "stored", STORED) ? `more than ${STORED.perSecond} messages a second` : null;
+}
+
+function isSpent({ memory, outside }: LinkParts, what: string, rate: Rate): boolean {
+  return !memory.rates.spend(what, rate, outside.now()).isAllowed;
+}
+
+function reportRate({ intervals }: LinkParts): Rate {
+  return { perSecond: (REPORTS.perWatch * 1_000) / (intervals.watchMs ?? 1_000), burst: REPORTS.burst };
+}

@@ -1,0 +1,89 @@
+import { runInDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ANNOUNCED, OUTCOME_MESSAGES, OUTCOMES, REPORTS } from "../../../src/edge/link/find-excess.ts";
+import { CLOSE_CODES } from "../../../src/protocol/link.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { report } from "../stack/health-samples.ts";
+import { linkStub, newOnlineRunner, newRunner } from "../stack/queue-client.ts";
+import { BOUND } from "../stack/runner-script.ts";
+import { capabilities } from "../stack/samples.ts";
+import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { troubleDatabase } from "../stack/troubled-database.ts";
+
+/** However long the messages take. */
+const stopClock = () => vi.useFakeTimers({ toFake: ["Date"] });
+afterEach(() => vi.useRealTimers());
+
+async function awaitEcho(scripted: ScriptedRunner): Promise<void> {
+  scripted.send({ type: "echo", id: 1 });
+  await scripted.next("echoReply");
+}
+
+describe("a runner's flood", () => {
+  it("of direct outcomes is measured as far as the rate of outcomes goes, one message after the other", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const seen = { asked: 0, underWay: 0, most: 0, isHeld: true };
+    const heal = await troubleDatabase(linkStub(runnerId), async (run) => {
+      seen.asked++;
+      seen.most = Math.max(seen.most, ++seen.underWay);
+      while (seen.isHeld) await scheduler.wait(5);
+      const found = await run();
+      seen.underWay--;
+      return found;
+    });
+    const outcome = { placementId: createId("placement"), rows: 1, totalMs: 1, times: null };
+    const outcomes = Array.from({ length: LIMITS.directOutcomes }, () => outcome);
+    const allowed = OUTCOMES.burst / outcomes.length;
+    stopClock();
+    for (let sent = 0; sent < 2 * allowed; sent++) scripted.send({ type: "directOutcomes", outcomes });
+    await awaitEcho(scripted);
+    await expect.poll(() => seen, BOUND).toMatchObject({ asked: 1, underWay: 1 });
+    seen.isHeld = false;
+    await expect.poll(() => seen.asked, BOUND).toBeGreaterThanOrEqual(allowed);
+    await expect.poll(() => seen.underWay, BOUND).toBe(0);
+    await awaitEcho(scripted);
+    await heal();
+    // Polls move the clock a little.
+    expect(seen.asked).toBeLessThan(1.5 * allowed);
+    expect(seen.most).toBe(1);
+    expect(scripted.closed).toBeNull();
+    for (let sent = 0; sent < 3 * OUTCOME_MESSAGES.burst; sent++)
+      scripted.send({ type: "directOutcomes", outcomes: [outcome] });
+    expect(await scripted.nextClose()).toMatchObject({
+      code: CLOSE_CODES.protocolError,
+      reason: expect.stringContaining("direct outcomes more than"),
+    });
+  });
+
+  it("of health reports is kept as far as their rate goes, and answers to questions are not counted", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    stopClock();
+    for (let index = 0; index < 3 * REPORTS.burst; index++) {
+      scripted.send({ type: "health", requestId: createId("request"), report: report(index) });
+      scripted.send({ type: "health", requestId: null, report: report(index) });
+    }
+    await awaitEcho(scripted);
+    const kept = await runInDurableObject(linkStub(runnerId), (_, { storage }) =>
+      storage.sql.exec("select count(*) as reports from recent_reports").one(),
+    );
+    expect(kept).toEqual({ reports: REPORTS.burst });
+    expect(scripted.closed).toBeNull();
+  });
+
+  it("of capabilities is the same flood on its next socket", async () => {
+    const runner = await newRunner();
+    stopClock();
+    const first = await ScriptedRunner.online(runner);
+    for (let sent = 1; sent < ANNOUNCED.burst; sent++) first.send({ type: "capabilities", capabilities });
+    await awaitEcho(first);
+    expect(first.closed).toBeNull();
+    first.socket.close(1000, "again");
+    const second = await ScriptedRunner.connect(runner);
+    second.send({ type: "hello", capabilities, running: [] });
+    expect(await second.nextClose()).toMatchObject({
+      code: CLOSE_CODES.protocolError,
+      reason: expect.stringContaining("capabilities more often"),
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import { expect, it } from "vitest";
+import { FRAMES, INBOUND, TALK, TEXTS } from "../../../../src/edge/link/find-excess.ts";
+import { createInFlight } from "../../../../src/edge/link/in-flight.ts";
+import { createMemory, type LinkParts } from "../../../../src/edge/link/link-parts.ts";
+import { receive } from "../../../../src/edge/link/receive-message.ts";
+import type { LinkSocket } from "../../../../src/edge/link/runner-socket.ts";
+import { encodeFrame } from "../../../../src/protocol/wire/frame.ts";
+import { createId } from "../../../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import { createProblem } from "../../../../src/protocol/wire/problem.ts";
+
+/** A link whose clock stands still, and which hears answers and talk alone. */
+function createLink(): LinkParts {
+  const inFlight = createInFlight({ now: () => 0, after: () => () => {} });
+  return { memory: createMemory(), inFlight, outside: { now: () => 1_000_000 } } as unknown as LinkParts;
+}
+
+/** A socket that remembers why it was closed. */
+class Socket implements LinkSocket {
+  readyState: number = WebSocket.OPEN;
+  reasons: string[] = [];
+  sent = 0;
+
+  send(): void {
+    this.sent++;
+  }
+
+  close(_code: number, reason: string): void {
+    this.readyState = WebSocket.CLOSING;
+    this.reasons.push(reason);
+  }
+
+  serializeAttachment(): void {}
+
+  deserializeAttachment(): unknown {
+    return { connectionId: "c", runnerId: "r", acceptedAtMs: 0, isWelcomed: true };
+  }
+}
+
+async function tell(link: LinkParts, message: string | ArrayBuffer, count: number, socket = new Socket()) {
+  for (let index = 0; index < count; index++) await receive(link, socket, message);
+  return socket;
+}
+
+const refusal = JSON.stringify({
+  type: "inferFailed",
+  requestId: createId("request"),
+  problem: createProblem("overloaded", "full"),
+});
+
+it("closes a socket for too many messages, whatever they are, and reads nothing of it afterwards", async () => {
+  const link = createLink();
+  const socket = await tell(link, refusal, INBOUND.burst);
+  expect(socket.reasons).toEqual([]);
+  await tell(link, "not even JSON", 3, socket);
+  expect(socket.reasons).toEqual([`more than ${INBOUND.perSecond} messages a second`]);
+});
+
+it("counts a runner's messages whichever socket they come on", async () => {
+  const link = createLink();
+  await tell(link, refusal, INBOUND.burst);
+  expect((await tell(link, refusal, 1)).reasons).toEqual([`more than ${INBOUND.perSecond} messages a second`]);
+});
+
+it("closes a socket for too long texts before it parses them", async () => {
+  const link = createLink();
+  const text = "[".padEnd(LIMITS.socketMessageBytes);
+  for (let sent = 0; sent + text.length <= TEXTS.burst; sent += text.length) {
+    expect((await tell(link, text, 1)).reasons).toEqual(["the message is not JSON"]);
+  }
+  expect((await tell(link, text, 1)).reasons).toEqual([`more than ${TEXTS.perSecond} characters a second`]);
+  expect((await tell(link, refusal, 1)).reasons).toEqual([`more than ${TEXTS.perSecond} characters a second`]);
+});
+
+it("closes a socket for too many bytes of answers", async () => {
+  const bytes = new Uint8Array(LIMITS.socketMessageBytes - 65_536);
+  const tensor = { name: "y", dtype: "uint8" as const, shape: [bytes.length], bytes };
+  const frame = encodeFrame({ type: "inferResult", requestId: createId("request") }, [tensor]).slice().buffer;
+  const link = createLink();
+  const most = Math.floor(FRAMES.burst / frame.byteLength);
+  const socket = await tell(link, frame, most);
+  expect(socket.reasons).toEqual([]);
+  await tell(link, frame, 1, socket);
+  expect(socket.reasons).toEqual([`more than ${FRAMES.perSecond} bytes a second`]);
+});
+
+it.each([
+  ["echoes", '{"type":"echo","id":1}'],
+  ["messages that nobody knows", '{"type":"tirade"}'],
+])("closes a socket for too many %s", async (_, message) => {
+  const link = createLink();
+  const socket = await tell(link, message, TALK.burst);
+  expect(socket.reasons).toEqual([]);
+  await tell(link, message, 1, socket);
+  expect(socket.reasons).toEqual([`more than ${TALK.perSecond} small messages a second`]);
+});
