@@ -26,6 +26,10 @@ SELECT project, sum(series), sum(runs), sum(points) FROM (
 	UNION ALL SELECT project, 0, 1, points FROM reports
 ) GROUP BY project;
 --> statement-breakpoint
+INSERT INTO project_quotas (project, limits)
+SELECT project, json_object('series', max(200000, 4 * series), 'runs', max(500000, 4 * runs), 'points', max(10000000, 4 * points))
+FROM project_counts WHERE series > 100000 OR runs > 250000 OR points > 5000000;
+--> statement-breakpoint
 CREATE TRIGGER project_series_added BEFORE INSERT ON series
 WHEN NOT EXISTS (SELECT 1 FROM series WHERE id = new.id) BEGIN
 	INSERT INTO project_counts (project, series) VALUES (new.project, 1)

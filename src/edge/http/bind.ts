@@ -11,12 +11,11 @@ import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
-import { BodyRoom } from "./body-room.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
 import { beginUrgent } from "../turns.ts";
 import { doInPlace } from "./heavy-places.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
-import { type Incoming, mediaTypeOf, parseJson, readBody } from "./read-body.ts";
+import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 import { logFailure } from "../log-failure.ts";
 
 export interface AppEnv {
@@ -46,8 +45,6 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
-  /** Of an endpoint with a raw body: what reads it. */
-  readonly incoming: Incoming;
   /** Of an inference: earlier by its unseen wait. */
   readonly arrivedAtMs: number;
   readonly unseenMs: number;
@@ -78,20 +75,10 @@ export function bind<Params, Query, Headers, Body, Reply>(
   const isInference = isUrgent || endpoint.path === endpoints.linkInfer.path;
   const answer = async (c: Context<AppEnv>): Promise<Response> => {
     c.set("route", endpoint.path);
-    const request = c.req.raw;
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-    const caller = callerOf(request);
-    const principal = await authorise(c.env, caller, endpoint, waitUntil);
+    const principal = await authorise(c.env, callerOf(c.req.raw), endpoint, waitUntil);
     if (principal !== null) c.set("keyRate", spendRate(c.env, principal, waitUntil, endpoint.isFrequent));
     c.set("principalId", principal?.id ?? null);
-    const room = new BodyRoom(principal?.project ?? `address ${caller.address}`);
-    try {
-      return await answerCaller(c, principal, { request, room });
-    } finally {
-      room.giveBack();
-    }
-  };
-  const answerCaller = async (c: Context<AppEnv>, principal: Principal | null, incoming: Incoming) => {
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
       if (schema === undefined) return undefined as Value;
@@ -108,7 +95,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
         : read(endpoint.query ?? (NO_QUERY as z.ZodType<Query>), () => readQuery(c.req.url, errors), "query");
     const headers = read(endpoint.headers, () => c.req.header(), "header");
     const isJson = endpoint.body !== undefined && endpoint.rawBody === undefined;
-    const json = isJson ? await readJson(incoming, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
+    const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
@@ -116,11 +103,11 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const about = {
       arrivedAtMs: c.get("arrivedAtMs") - unseenMs,
       unseenMs,
-      waitUntil: (work: Promise<unknown>) => c.executionCtx.waitUntil(work),
+      waitUntil,
       scope: c.get("scope"),
-      gone: incoming.request.signal,
+      gone: c.req.raw.signal,
     };
-    const work = () => handler({ c, env, principal, params, query, headers, body, incoming, ...about });
+    const work = () => handler({ c, env, principal, params, query, headers, body, ...about });
     const handle = endpoint.isHeavy === true ? () => doInPlace({ project: env.project, ...about }, work) : work;
     // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
@@ -152,9 +139,9 @@ function readQuery(url: string, errors: FieldError[]): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-async function readJson(incoming: Incoming, maxBytes: number): Promise<unknown> {
-  const mediaType = mediaTypeOf(incoming.request);
-  const bytes = await readBody(incoming, maxBytes);
+async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+  const mediaType = mediaTypeOf(request);
+  const bytes = await readBody(request, maxBytes);
   if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, ["application/json"]);
   return parseJson(bytes);
 }

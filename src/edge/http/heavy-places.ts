@@ -6,8 +6,8 @@ import { BoundedPlaces } from "./bounded-places.ts";
  * answers one query at a time. Each holds up to some ten megabytes of an isolate's 128.
  */
 const working = new BoundedPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 });
-/** Longest wait for a place: people who look at a page of plots still wait for it. */
-const WAIT_MS = 5_000;
+/** Longest wait for a place: a page asks for some twenty plots at once, of which each may take a second. */
+const WAIT_MS = 15_000;
 const POLL_MS = 20;
 /** As many as a page asks at once; all hold their parsed questions and a timer only. */
 const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: 2 * WAIT_MS });
@@ -24,9 +24,14 @@ interface HeavyCall {
  * no place gets free in time.
  */
 export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
-  const place = await waitForPlace(call);
-  const done = (async () => work())().finally(() => working.leave(place));
-  // A request whose caller has gone ends without a word: the place is held until its work has ended.
+  const done = waitForPlace(call).then(async (place) => {
+    try {
+      return await work();
+    } finally {
+      working.leave(place);
+    }
+  });
+  // A request whose caller has gone ends without a word: its place is held until its work or its wait has ended.
   call.waitUntil(done.catch(() => undefined));
   return done;
 }

@@ -27,7 +27,7 @@ export function problemsOf({
   const codes = new Set<ProblemCode>();
   // Unknown parameters of the query are refused, but not under `/v2`.
   if (!isOip(path) || params !== undefined || takesBody) codes.add("invalid-request");
-  if (takesBody) codes.add("payload-too-large").add("unsupported-media-type").add("overloaded");
+  if (takesBody) codes.add("payload-too-large").add("unsupported-media-type");
   // Keys have a rate, and addresses one of unknown secrets.
   if (access !== "public") codes.add("unauthorized").add("rate-limited");
   if (access !== "public" && access !== "runner") codes.add("forbidden");

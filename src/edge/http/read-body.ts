@@ -2,22 +2,15 @@ import { type BodyEncoding, encodingOf, unpackBody } from "../../protocol/wire/c
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { bodyTooLarge, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import type { BodyRoom } from "./body-room.ts";
 
 /** Bytes of an unwanted body that are read and discarded. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
 
-/** A request, and the room that its body takes until it is answered. */
-export interface Incoming {
-  readonly request: Request;
-  readonly room: BodyRoom;
-}
-
 /**
  * Reads a body of at most `maxBytes`, packed or not; nothing of a longer one is kept. Throws `unsupported-media-type` for
- * an unknown content encoding, and `overloaded` where its room is taken: of a declared length before any byte is read.
+ * an unknown content encoding.
  */
-export async function readBody({ request, room }: Incoming, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const { headers } = request;
   const encoding = encodingOf(headers.get("content-encoding"));
   const declared = headers.get("content-length");
@@ -25,14 +18,10 @@ export async function readBody({ request, room }: Incoming, maxBytes: number): P
     await discardBody(request);
     throw bodyTooLarge(maxBytes);
   }
-  if (encoding !== null) return unpackRequest(request, encoding, maxBytes, (bytes) => room.take(bytes, maxBytes));
-  if (Number(declared ?? Number.NaN) <= maxBytes) {
-    room.take(Number(declared), Number(declared));
-    return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
-  }
-  const { chunks, length, refusal } = await untilItsEnd(readChunks({ request, room }, maxBytes));
+  if (encoding !== null) return unpackRequest(request, encoding, maxBytes);
+  if (Number(declared ?? Number.NaN) <= maxBytes) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
+  const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
   if (length > maxBytes) throw bodyTooLarge(maxBytes);
-  if (refusal !== null) throw refusal;
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
@@ -41,7 +30,6 @@ async function unpackRequest(
   { body }: Request,
   encoding: BodyEncoding,
   maxBytes: number,
-  take: (bytes: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const reader = (body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>;
   async function* chunks() {
@@ -55,7 +43,7 @@ async function unpackRequest(
     }
   }
   try {
-    return await unpackBody(chunks(), encoding, maxBytes, take);
+    return await unpackBody(chunks(), encoding, maxBytes);
   } catch (error) {
     // As of any unwanted body.
     reader.releaseLock();
@@ -64,23 +52,16 @@ async function unpackRequest(
   }
 }
 
-/** The first `maxBytes` of a body of undeclared length as far as there is room, its length, and why there is none. */
-async function readChunks({ request, room }: Incoming, maxBytes: number) {
+/** The first `maxBytes` of a body of undeclared length, and its length. */
+async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  let refusal: unknown = null;
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
-    if (length > DISCARDED_BYTES) break;
-    if (length > maxBytes || refusal !== null) continue;
-    try {
-      room.take(chunk.byteLength, maxBytes);
-      chunks.push(chunk);
-    } catch (error) {
-      refusal = error;
-    }
+    if (length <= maxBytes) chunks.push(chunk);
+    else if (length > DISCARDED_BYTES) break;
   }
-  return { chunks, length, refusal };
+  return { chunks, length };
 }
 
 /**
@@ -125,10 +106,10 @@ export function mediaTypeOf(request: Request): string {
 const OCTETS = "application/octet-stream";
 
 /** The file in a request's body. */
-export async function readOctets(incoming: Incoming, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const mediaType = mediaTypeOf(incoming.request);
+export async function readOctets(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const mediaType = mediaTypeOf(request);
   if (mediaType !== OCTETS) throw unsupportedMediaType(mediaType, [OCTETS]);
-  return readBody(incoming, maxBytes);
+  return readBody(request, maxBytes);
 }
 
 /**

@@ -35,9 +35,12 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   const skip = (job: QueuedJob) => {
     if (!isFit(job, everyone)) store.markUnfit(job.record.id, fleet);
   };
-  const turnOf = queue.turns.read(nowMs);
-  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turnOf, skip }, nowMs);
-  for (const { job, runner } of pairs) if (runner.shared) queue.turns.begin(job.record.id, job.project, nowMs);
+  const times = queue.turns.read(nowMs);
+  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turnOf: times.turnOf, skip }, nowMs);
+  const shared = pairs
+    .filter(({ runner }) => runner.shared)
+    .map(({ job }) => ({ id: job.record.id, project: job.project }));
+  queue.turns.begin(shared, times, nowMs);
   await Promise.all(pairs.map(({ job, runner }) => offerJob(queue, job, runner)));
 }
 

@@ -161,7 +161,9 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
   }
 
   async runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[], helloAtMs: number): Promise<Lease[]> {
-    return fleet.connectRunner(this.#parts, runner, running, helloAtMs);
+    // The link of an older release says nothing of jobs that are left.
+    const jobsLeft = (runner as { readonly jobsLeft?: number | null }).jobsLeft ?? null;
+    return fleet.connectRunner(this.#parts, { ...runner, jobsLeft }, running, helloAtMs);
   }
 
   runnerChanged(id: string, capabilities: Capabilities): void {

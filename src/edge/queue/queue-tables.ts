@@ -39,6 +39,12 @@ const LEAST_LEASE_MS = 1_000;
 /** Row of the time that the project which had the last turn had used: no project has this name. */
 const CLOCK = "";
 
+/** Times at which the turns of projects are: the least is next. */
+interface TurnTimes {
+  readonly turnOf: (project: string) => number;
+  readonly runningMs: (project: string) => number;
+}
+
 /**
  * Turns of projects at shared runners, in the queue object's SQLite: the project whose jobs have used the least time of
  * runners is next. What one did not use while others had their turns is not owed to it. The time of a project's own
@@ -52,28 +58,43 @@ export class ProjectTurns {
     this.#sql = sql;
   }
 
-  /** Times at which the turns of the projects are, with what their running jobs have used until now. */
-  read(nowMs: number): (project: string) => number {
-    const rows = this.#sql.exec<{ project: string; used_ms: number }>(
-      `select project, sum(used_ms) as used_ms from (
-         select project, turn as used_ms from project_turns
-         union all select project, max(?1, ?2 - turn_at_ms) from jobs where state = 'leased' and turn_at_ms is not null
+  /** Reads the time that each project has used, with its running jobs until now. */
+  read(nowMs: number): TurnTimes {
+    const rows = this.#sql.exec<{ project: string; stored_ms: number; running_ms: number }>(
+      `select project, sum(stored_ms) as stored_ms, sum(running_ms) as running_ms from (
+         select project, turn as stored_ms, 0 as running_ms from project_turns
+         union all select project, 0, max(?1, ?2 - turn_at_ms) from jobs
+         where state = 'leased' and turn_at_ms is not null
        ) group by project`,
       LEAST_LEASE_MS,
       nowMs,
     );
-    const used = new Map(rows.toArray().map((row) => [row.project, row.used_ms]));
-    const earliestMs = Math.max(0, (used.get(CLOCK) ?? 0) - LEAST_LEASE_MS);
-    return (project) => Math.max(earliestMs, used.get(project) ?? 0);
+    const used = new Map(rows.toArray().map((row) => [row.project, row]));
+    const earliestMs = Math.max(0, (used.get(CLOCK)?.stored_ms ?? 0) - LEAST_LEASE_MS);
+    const runningMs = (project: string) => used.get(project)?.running_ms ?? 0;
+    return {
+      runningMs,
+      turnOf: (project) => Math.max(earliestMs, (used.get(project)?.stored_ms ?? 0) + runningMs(project)),
+    };
   }
 
-  /** Gives a project's job a turn at a shared runner, before its lease. */
-  begin(jobId: string, project: string, nowMs: number): void {
-    const atMs = this.read(nowMs)(project);
-    const set = "insert into project_turns (project, turn) values (?1, ?2) on conflict (project) do update set";
-    this.#sql.exec(`${set} turn = max(turn, ?2)`, project, Math.max(0, atMs - this.#runningMs(project, nowMs)));
-    this.#sql.exec(`${set} turn = max(turn, ?2)`, CLOCK, atMs);
-    this.#sql.exec("update jobs set turn_at_ms = ? where id = ?", nowMs, jobId);
+  /** Gives jobs their turns at shared runners, before their leases. */
+  begin(jobs: readonly { readonly id: string; readonly project: string }[], times: TurnTimes, nowMs: number): void {
+    for (const project of new Set(jobs.map((job) => job.project))) {
+      const atMs = times.turnOf(project);
+      this.#raise(project, Math.max(0, atMs - times.runningMs(project)));
+      this.#raise(CLOCK, atMs);
+    }
+    for (const { id } of jobs) this.#sql.exec("update jobs set turn_at_ms = ? where id = ?", nowMs, id);
+  }
+
+  #raise(project: string, turnMs: number): void {
+    this.#sql.exec(
+      `insert into project_turns (project, turn) values (?1, ?2)
+       on conflict (project) do update set turn = max(turn, ?2)`,
+      project,
+      turnMs,
+    );
   }
 
   /** Counts the time of a lease that ends, if it was a turn. */
@@ -86,19 +107,6 @@ export class ProjectTurns {
       jobId,
     );
     this.#sql.exec("update jobs set turn_at_ms = null where id = ? and turn_at_ms is not null", jobId);
-  }
-
-  #runningMs(project: string, nowMs: number): number {
-    const [row] = this.#sql
-      .exec<{ ms: number | null }>(
-        `select sum(max(?1, ?2 - turn_at_ms)) as ms from jobs
-         where state = 'leased' and turn_at_ms is not null and project = ?3`,
-        LEAST_LEASE_MS,
-        nowMs,
-        project,
-      )
-      .toArray();
-    return row?.ms ?? 0;
   }
 }
 
@@ -143,6 +151,8 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
   ensureColumn("runners", "jobs_left", "integer"),
   // Time at which a job's lease at a shared runner began.
   ensureColumn("jobs", "turn_at_ms", "integer"),
+  // Turns were numbers, and are times now.
+  "delete from project_turns",
 ];
 
 type Row = { runner_id: string; standing: string };

@@ -31,8 +31,11 @@ export async function settleJob(
   const wasStored = job.state === "succeeded" && job.epoch === lease.epoch && job.runnerId === runnerId;
   if (wasStored) return true;
   if (!machine.holdsLease(job, lease, runnerId)) return false;
-  if (!outcome.ok && outcome.declined === true) return takeBack(queue, job, runnerId, outcome.problem.detail);
   const nowMs = outside.now();
+  // What has run for longer than a lease was begun, whatever its runner says.
+  const isYoung = nowMs - (store.leasedAtMs(job.id) ?? nowMs) < queue.leaseMs;
+  if (!outcome.ok && outcome.declined === true && isYoung)
+    return takeBack(queue, job, runnerId, outcome.problem.detail);
   const held = findHeld(queue, job, runnerId);
   const judged = results.judge(held.spec, outcome);
   let kept: JobResult | null = null;

@@ -47,8 +47,8 @@ export function bindAgents(app: Hono<AppEnv>): void {
     return new Response(new Uint8Array(sizeBytes), { headers: { "content-type": STATES } });
   });
 
-  bind(app, endpoints.writeAgents, async ({ env, params: { name }, headers, incoming }) => {
-    const bytes = await readOctets(incoming, LIMITS.poolBytes);
+  bind(app, endpoints.writeAgents, async ({ c, env, params: { name }, headers }) => {
+    const bytes = await readOctets(c.req.raw, LIMITS.poolBytes);
     const pool = await mustFind(env, name);
     const wanted = headers["if-match"];
     if (wanted === undefined) throw missingMatch("pool");

@@ -70,8 +70,8 @@ export function bindHrr(app: Hono<AppEnv>): void {
     return toJson(question, shapeOutputs(answer, [symbols.length, dimension]));
   });
 
-  bind(app, endpoints.computeHrr, async ({ c, env, params: { operation }, incoming }) => {
-    const { form, input } = await readTensorRequest<Omit<HrrRequest, "inputs">>(incoming, {
+  bind(app, endpoints.computeHrr, async ({ c, env, params: { operation } }) => {
+    const { form, input } = await readTensorRequest<Omit<HrrRequest, "inputs">>(c.req.raw, {
       json: HrrRequest,
       frame: HrrFrameHeader,
     });

@@ -20,8 +20,8 @@ import { endTurn } from "../turns.ts";
 import { submit } from "./jobs.ts";
 
 export function bindModels(app: Hono<AppEnv>): void {
-  bind(app, endpoints.uploadModel, async ({ env, query, incoming }) => {
-    return answerStored(env, await storeModel(env, query.name, await readOctets(incoming, LIMITS.modelBytes), query));
+  bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
+    return answerStored(env, await storeModel(env, query.name, await readOctets(c.req.raw, LIMITS.modelBytes), query));
   });
   bind(app, endpoints.uploadModelFiles, async ({ env, query, body }) => {
     return answerStored(env, await storeModelFiles(env, query.name, body, query));
@@ -33,14 +33,14 @@ export function bindModels(app: Hono<AppEnv>): void {
     return new Response(null, { status: 204 });
   });
 
-  bind(app, endpoints.uploadVariant, async ({ env, params, query, incoming }) => {
-    const bytes = await readOctets(incoming, LIMITS.modelBytes);
+  bind(app, endpoints.uploadVariant, async ({ c, env, params, query }) => {
+    const bytes = await readOctets(c.req.raw, LIMITS.modelBytes);
     const { version, created } = await storeVariant(env, params.model, params.version, { ...query, bytes });
     return Response.json(version, { status: created ? 201 : 200 });
   });
 
-  bind(app, endpoints.checkModel, async ({ incoming }) => {
-    const file = await readOctets(incoming, LIMITS.modelBytes);
+  bind(app, endpoints.checkModel, async ({ c }) => {
+    const file = await readOctets(c.req.raw, LIMITS.modelBytes);
     // Many at once would be checked in one turn, one behind the other.
     await endTurn();
     return reportModel(file);
@@ -75,8 +75,8 @@ export function bindCompressions(app: Hono<AppEnv>): void {
     return submit(call, { kind: "compression", model, ...call.body });
   });
 
-  bind(app, endpoints.putVersionData, async ({ env, params, incoming }) => {
-    const bytes = await readOctets(incoming, LIMITS.heldOutBytes);
+  bind(app, endpoints.putVersionData, async ({ c, env, params }) => {
+    const bytes = await readOctets(c.req.raw, LIMITS.heldOutBytes);
     return storeVersionData(env, params.model, params.version, bytes);
   });
 }

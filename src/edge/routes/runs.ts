@@ -13,9 +13,9 @@ import { findReport, getSamples, measureSamples, type SamplesOf, toReportRun } f
 import { findRun, getTrace, measureTrace } from "../store/history/run-store.ts";
 
 export function bindReports(app: Hono<AppEnv>): void {
-  bind(app, endpoints.reportPoints, async ({ c, env, principal, query, incoming }) => {
+  bind(app, endpoints.reportPoints, async ({ c, env, principal, query }) => {
     const nowMs = Date.now();
-    const report = await readReport(incoming, query, nowMs);
+    const report = await readReport(c.req.raw, query, nowMs);
     const stored = await storeReport(env, { ownerId: principal?.id ?? "", tool: query.format, report, nowMs });
     if (!stored.ok) throw new ProblemError(stored.problem.code, stored.problem.detail, stored.problem);
     const { run, series, created } = stored;

@@ -1,4 +1,4 @@
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
@@ -7,7 +7,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/service/transfer.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { storeBody } from "../http/store-body.ts";
-import { type Incoming, mediaTypeOf, readBody } from "../http/read-body.ts";
+import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { digestOf } from "../store/artifact-store.ts";
 import { decodeCursor, encodeCursor } from "../store/cursor.ts";
 import { keyOf, readRows, type Row, STORED_TABLES, type StoredTable, writeRows } from "../store/stored-tables.ts";
@@ -35,8 +35,8 @@ export function bindTransfers(app: Hono<AppEnv>): void {
       "content-type": ROWS_MEDIA_TYPE,
     });
   });
-  bind(app, endpoints.importRows, async ({ env, params, incoming }) => {
-    const bytes = await readRaw(incoming, ROWS_MEDIA_TYPE, LIMITS.transferPageBytes);
+  bind(app, endpoints.importRows, async ({ c, env, params }) => {
+    const bytes = await readRaw(c, ROWS_MEDIA_TYPE, LIMITS.transferPageBytes);
     const table = findTable(params.table);
     const rows = parseRows(table, bytes);
     await openTransfer(env.DB, params.id, ["import"]);
@@ -69,7 +69,7 @@ function bindObjects(app: Hono<AppEnv>): void {
     if (object === null) throw new ProblemError("not-found", `There is no object ${query.key}.`);
     return c.body(object.body, 200, { "content-type": OBJECT_MEDIA_TYPE, "content-length": String(object.size) });
   });
-  bind(app, endpoints.importObject, async ({ c, env, params, query: { key, digest, contentType }, incoming }) => {
+  bind(app, endpoints.importObject, async ({ c, env, params, query: { key, digest, contentType } }) => {
     const put = (bytes: ReadableStream | Uint8Array) =>
       env.ARTIFACTS.put(key, bytes, {
         sha256: digest.slice("sha256:".length),
@@ -83,7 +83,7 @@ function bindObjects(app: Hono<AppEnv>): void {
       const { sizeBytes } = await storeBody(c.req.raw, digest, limits, put);
       return { ...told, sizeBytes };
     }
-    const bytes = await readRaw(incoming, OBJECT_MEDIA_TYPE, LIMITS.modelBytes);
+    const bytes = await readRaw(c, OBJECT_MEDIA_TYPE, LIMITS.modelBytes);
     if ((await digestOf(bytes.buffer)) !== digest)
       throw invalidRequest([{ pointer: "#", message: `is not ${digest}` }]);
     await openTransfer(env.DB, params.id, ["import"]);
@@ -112,10 +112,10 @@ function findTable(name: string): StoredTable {
   return table;
 }
 
-function readRaw(incoming: Incoming, wanted: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const mediaType = mediaTypeOf(incoming.request);
+function readRaw({ req }: Context<AppEnv>, wanted: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const mediaType = mediaTypeOf(req.raw);
   if (mediaType !== wanted) throw unsupportedMediaType(mediaType, [wanted]);
-  return readBody(incoming, maxBytes);
+  return readBody(req.raw, maxBytes);
 }
 
 const Cells = z.array(z.union([z.string(), z.number(), z.null()]));

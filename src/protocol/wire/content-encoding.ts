@@ -33,34 +33,26 @@ export function encodingOf(
 
 /**
  * The content of a packed body, of at most `maxBytes`. Throws `payload-too-large` as soon as it is longer, and
- * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through, and one of
- * `take`, which is told of all bytes before they are kept.
+ * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through.
  */
 export async function unpackBody(
   packed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   encoding: BodyEncoding,
   maxBytes: number,
-  take: (bytes: number) => void = () => undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream(encoding);
   const reader = readable.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  let isRead = false;
   const read = async () => {
-    try {
-      while (length <= maxBytes) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        length += value.byteLength;
-        take(value.byteLength);
-        chunks.push(value);
-      }
-    } finally {
-      isRead = true;
-      // Ends a write that waits to be read.
-      await reader.cancel().catch(() => undefined);
+    while (length <= maxBytes) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      length += value.byteLength;
+      chunks.push(value);
     }
+    // Ends a write that waits to be read.
+    await reader.cancel().catch(() => undefined);
   };
   const writer = writable.getWriter();
   // Workers take all writes at once and keep what comes of them: without pauses, a small body fills the memory.
@@ -69,7 +61,7 @@ export async function unpackBody(
       for (let at = 0; at < chunk.byteLength; at += SLICE_BYTES) {
         await writer.write(chunk.slice(at, at + SLICE_BYTES));
         for (let before = -1; before !== length; await nextTurn()) before = length;
-        if (isRead) return;
+        if (length > maxBytes) return;
       }
     }
     await writer.close();
@@ -81,9 +73,7 @@ export async function unpackBody(
   });
   const [written, unpacked] = await Promise.allSettled([writing, read()]);
   if (length > maxBytes) throw bodyTooLarge(maxBytes, "when unpacked");
-  for (const each of [written, unpacked]) {
-    if (each.status === "rejected" && each.reason instanceof ProblemError) throw each.reason;
-  }
+  if (written.status === "rejected" && written.reason instanceof ProblemError) throw written.reason;
   if (written.status === "rejected" || unpacked.status === "rejected") {
     throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);
   }

@@ -10,13 +10,6 @@ export const LIMITS = {
   jsonNodes: 128 * KiB,
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
-  /**
-   * Bodies that one isolate of the edge holds at once, unpacked: a quarter of its memory (src/edge/platform-limits.ts),
-   * since what is parsed from one takes several times its length. Longer bodies, files, have half of it, and the
-   * largest of them all of that (`poolBytes`).
-   */
-  bodiesBytes: 32 * MiB,
-  fileBodiesBytes: 64 * MiB,
   /** An ONNX file that one request carries, and that a process reads as a whole. */
   modelBytes: 32 * MiB,
   /**

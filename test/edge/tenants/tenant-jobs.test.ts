@@ -234,11 +234,11 @@ describe("a queue", () => {
       let nowMs = 1_000;
       const { turns, store, log } = openTables(sql, () => nowMs);
       for (const project of ["long", "short"]) fill(storage, project, 4);
-      const used = () => ["long", "short", "away"].map((project) => turns.read(nowMs)(project));
+      const used = () => ["long", "short", "away"].map((project) => turns.read(nowMs).turnOf(project));
       const lease = (project: string, { isShared = true } = {}) => {
         const next = "select id from jobs where project = ? and state = 'queued'";
         const queued = store.findRecord(sql.exec<{ id: string }>(next, project).toArray()[0]!.id)!;
-        if (isShared) turns.begin(queued.id, project, nowMs);
+        if (isShared) turns.begin([{ id: queued.id, project }], turns.read(nowMs), nowMs);
         const leased = grantLease(queued, "rnr_a", nowMs, 60_000);
         log.apply(queued, leased, null);
         return (ranMs: number, end: (job: JobRecord) => JobRecord = (job) => succeed(job, nowMs)) => {

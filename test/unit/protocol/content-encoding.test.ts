@@ -100,13 +100,3 @@ describe("a packed body", () => {
     expect(await refusalOf(() => unpackBody(pieces(), "gzip", MIB))).toBe(lost);
   });
 });
-
-it("a packed body ends where nobody takes what comes of it", async () => {
-  const taken: number[] = [];
-  const take = (bytes: number) => {
-    taken.push(bytes);
-    if (taken.length > 2) throw new ProblemError("overloaded", "There is no room.");
-  };
-  const refused = await refusalOf(() => unpackBody([gzipSync(new Uint8Array(4 * MIB))], "gzip", 8 * MIB, take));
-  expect([refused.problem.code, taken.length]).toEqual(["overloaded", 3]);
-});

@@ -9,7 +9,7 @@ import type { Imported } from "./imported.ts";
 import { importMitata } from "./mitata.ts";
 import { importTinybench } from "./tinybench.ts";
 import { checkReport } from "./measure-report.ts";
-import { type Incoming, mediaTypeOf, parseJson, parseLines, readBody } from "../../http/read-body.ts";
+import { mediaTypeOf, parseJson, parseLines, readBody } from "../../http/read-body.ts";
 
 const LINES = "application/x-ndjson";
 
@@ -22,9 +22,9 @@ const IMPORTERS: Readonly<Record<Exclude<ReportFormat, "native">, (json: unknown
 };
 
 /** Reads a report in any of the forms; each mistake is an `invalid-request` with its place in the input. */
-export async function readReport(incoming: Incoming, query: ReportQuery, nowMs: number): Promise<ReportInput> {
-  const mediaType = mediaTypeOf(incoming.request);
-  const bytes = await readBody(incoming, LIMITS.reportBodyBytes);
+export async function readReport(request: Request, query: ReportQuery, nowMs: number): Promise<ReportInput> {
+  const mediaType = mediaTypeOf(request);
+  const bytes = await readBody(request, LIMITS.reportBodyBytes);
   if (mediaType !== "application/json" && mediaType !== LINES) {
     throw unsupportedMediaType(mediaType, ["application/json", LINES]);
   }

@@ -24,15 +24,15 @@ import { readFrameRequest, readTensorRequest, type TensorForm } from "./read-ten
 /** `POST /v1/infer`: replies in the format of the request; the same for load from a runner. */
 export function bindInfer(app: Hono<AppEnv>): void {
   bind(app, endpoints.infer, async (call) => {
-    const { form, input } = await readTensorRequest<Omit<InferRequest, "inputs">>(call.incoming, {
+    const { form, input } = await readTensorRequest<Omit<InferRequest, "inputs">>(call.c.req.raw, {
       json: InferRequest,
       frame: InferFrameHeader,
     });
     return toResponse(form, await answerInference(call, input));
   });
 
-  bind(app, endpoints.linkInfer, async ({ incoming, env, principal, arrivedAtMs, waitUntil, gone }) => {
-    const asked = await readFrameRequest(incoming, LinkInferHeader);
+  bind(app, endpoints.linkInfer, async ({ c, env, principal, arrivedAtMs, waitUntil, gone }) => {
+    const asked = await readFrameRequest(c.req.raw, LinkInferHeader);
     // No runner puts load on another.
     const runnerId = principal?.id ?? "";
     // In the model's project, which may differ from the runner's.

@@ -10,7 +10,7 @@ import type { ProjectEnv } from "../../config.ts";
 import { changePlacementRule } from "../../fleet/placement-rules.ts";
 import { answerNothing } from "../../http/answers.ts";
 import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
-import { type Incoming, parseJson, readBody } from "../../http/read-body.ts";
+import { parseJson, readBody } from "../../http/read-body.ts";
 import { freshSnapshot, isServed, noteChange, type Snapshot, type Version } from "../../inference/snapshot.ts";
 import { openProject } from "../../store/database.ts";
 import { findModel } from "../../store/models/model-store.ts";
@@ -18,7 +18,7 @@ import { findModel } from "../../store/models/model-store.ts";
 /** Triton's model repository: the project's models, which placement rules load and unload. */
 export function bindOipRepository(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipIndex, async (call) => {
-    const { ready } = await readRequest(call.incoming, OipIndexRequest);
+    const { ready } = await readRequest(call.c.req.raw, OipIndexRequest);
     return describeIndex(await freshSnapshot(call)).filter(({ state }) => !ready || state === "READY");
   });
   bind(app, endpoints.oipLoad, async (call) => {
@@ -40,16 +40,16 @@ function done({ project }: ProjectEnv): Response {
 }
 
 /** A request's content; clients leave out an empty one, and its media type. */
-async function readRequest<Content>(incoming: Incoming, schema: z.ZodType<Content>): Promise<Content> {
-  const body = await readBody(incoming, LIMITS.oipControlBytes);
+async function readRequest<Content>(request: Request, schema: z.ZodType<Content>): Promise<Content> {
+  const body = await readBody(request, LIMITS.oipControlBytes);
   return parseInput(schema, body.byteLength === 0 ? {} : parseJson(body));
 }
 
 type Call = HandlerInput<{ readonly model: string }, unknown, unknown, unknown> & { readonly env: ProjectEnv };
 
 /** The model of a request to load or unload it. A configuration or files in the request are refused. */
-async function openControl({ incoming, env, params }: Call, action: "load" | "unload") {
-  const { parameters = {} } = await readRequest(incoming, OipControlRequest);
+async function openControl({ c, env, params }: Call, action: "load" | "unload") {
+  const { parameters = {} } = await readRequest(c.req.raw, OipControlRequest);
   const unknown = Object.keys(parameters).filter((name) => name !== "unload_dependents");
   if (unknown.length > 0) {
     const message = "is not supported: upload another version of the model instead";

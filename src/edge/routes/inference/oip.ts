@@ -116,8 +116,9 @@ function readiness({ snapshot, version }: Located): Response {
 }
 
 async function infer(call: Call, version: Version): Promise<Response> {
-  const { headers } = call.incoming.request;
-  const body = await readBody(call.incoming, LIMITS.inferBodyBytes);
+  const { c } = call;
+  const { headers } = c.req.raw;
+  const body = await readBody(c.req.raw, LIMITS.inferBodyBytes);
   const reference = `${version.model}@${version.version}`;
   const headerLength = headers.get(OIP_HEADER_LENGTH);
   await countRefusal(call, reference, async () => refuseLate(body, headerLength, call.unseenMs));

@@ -16,7 +16,6 @@ import { type InferCall, locateVersion, type ProjectCall, type Version } from ".
 import { authorise, type Caller, callerOf } from "../../http/auth.ts";
 import { spendRate } from "../../http/key-rate.ts";
 import { type AppEnv, bind } from "../../http/bind.ts";
-import { BodyRoom } from "../../http/body-room.ts";
 import { parseJson } from "../../http/read-body.ts";
 import { endSocket } from "../../link/runner-socket.ts";
 import { chooseAction, measureMessage, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
@@ -106,19 +105,17 @@ function serveStream(
   const answer = async (data: string | ArrayBuffer) => {
     const arrivedAtMs = Date.now();
     let seq: number | null = null;
-    const room = new BodyRoom(env.project);
     inFlight++;
     try {
+      // A message that is wrong or refused counts as a request, too, and is answered under its number.
+      if (typeof data === "string" && data.length <= maxBytes) seq = findNumber(data);
+      const principal = await authorise(env, caller, endpoints.streamPolicy, waitUntil);
+      if (principal?.kind === "key") spendRate(env, principal, waitUntil);
       const text = checkText(data, maxBytes);
-      // A message that is wrong or refused is answered under its number, too.
-      seq = findNumber(text);
-      room.take(text.length, maxBytes);
       if (inFlight > LIMITS.streamedObservations) {
         waitUntil(logRefusal({ env, waitUntil }, `${version.model}@${version.version}`, "overloaded"));
         throw tooMany();
       }
-      const principal = await authorise(env, caller, endpoints.streamPolicy, waitUntil);
-      if (principal?.kind === "key") spendRate(env, principal, waitUntil);
       const { seq: number, observation } = parseInput(StreamedObservation, parseJson(new TextEncoder().encode(text)));
       const call = { env, waitUntil, scope, arrivedAtMs };
       const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
@@ -129,7 +126,6 @@ function serveStream(
       send({ seq, problem });
       if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
     } finally {
-      room.giveBack();
       inFlight--;
     }
   };

@@ -5,7 +5,7 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { invalidRequest, parseInput, unsupportedMediaType } from "../../../protocol/wire/parse-input.ts";
 import { type FieldError, toPointerPart } from "../../../protocol/wire/problem.ts";
 import { type JsonTensor, type Tensor, type TensorHeader, tensorFromJson } from "../../../protocol/wire/tensor.ts";
-import { type Incoming, mediaTypeOf, parseJson, readBody } from "../../http/read-body.ts";
+import { mediaTypeOf, parseJson, readBody } from "../../http/read-body.ts";
 
 /** Format of a request and of its reply. */
 export type TensorForm = "json" | "frame";
@@ -18,14 +18,14 @@ export type TensorInput<Wishes> = Wishes & {
 
 /** Reads a request with tensors, as JSON or as a frame; each error is an `invalid-request` with its place. */
 export async function readTensorRequest<Wishes>(
-  incoming: Incoming,
+  request: Request,
   schemas: {
     readonly json: z.ZodType<Wishes & { inputs: Record<string, JsonTensor> }>;
     readonly frame: z.ZodType<Wishes & { tensors: TensorHeader[] }>;
   },
 ): Promise<{ form: TensorForm; input: TensorInput<Wishes> }> {
-  const mediaType = mediaTypeOf(incoming.request);
-  const body = await readBody(incoming, LIMITS.inferBodyBytes);
+  const mediaType = mediaTypeOf(request);
+  const body = await readBody(request, LIMITS.inferBodyBytes);
   if (mediaType === FRAME_MEDIA_TYPE) return { form: "frame", input: readFrameForm(schemas.frame, body) };
   if (mediaType === "application/json") return { form: "json", input: readJsonForm(schemas.json, parseJson(body)) };
   throw unsupportedMediaType(mediaType, ["application/json", FRAME_MEDIA_TYPE]);
@@ -33,11 +33,11 @@ export async function readTensorRequest<Wishes>(
 
 /** The same for a route that accepts frames only. */
 export async function readFrameRequest<Wishes>(
-  incoming: Incoming,
+  request: Request,
   schema: z.ZodType<Wishes & { tensors: TensorHeader[] }>,
 ): Promise<TensorInput<Wishes>> {
-  const mediaType = mediaTypeOf(incoming.request);
-  const body = await readBody(incoming, LIMITS.inferBodyBytes);
+  const mediaType = mediaTypeOf(request);
+  const body = await readBody(request, LIMITS.inferBodyBytes);
   if (mediaType !== FRAME_MEDIA_TYPE) throw unsupportedMediaType(mediaType, [FRAME_MEDIA_TYPE]);
   return readFrameForm(schema, body);
 }

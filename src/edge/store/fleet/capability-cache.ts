@@ -6,8 +6,8 @@ import { runners } from "../schema.ts";
 
 /** Characters of announced texts that an isolate keeps parsed, which takes some three times as many bytes. */
 const KEPT_CHARACTERS = 2 ** 23;
-/** Texts of one statement: up to two megabytes. */
-const READ_AT_ONCE = 4;
+/** Texts of one statement: of our runners, which announce some 60 KB, two megabytes; eight times as many at most. */
+const READ_AT_ONCE = 32;
 
 /** By runner, as of a version of its row, which changes with each announcement. */
 const kept = new Map<string, { readonly version: number; readonly capabilities: Capabilities }>();
