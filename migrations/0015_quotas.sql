@@ -55,7 +55,9 @@ WHEN NOT EXISTS (SELECT 1 FROM reports WHERE id = new.id) BEGIN
 	INSERT INTO project_counts (project, runs, points, day, points_of_day)
 	VALUES (new.project, 1, new.points, new.stored_at_ms / 86400000, new.points)
 	ON CONFLICT (project) DO UPDATE SET runs = runs + 1, points = points + excluded.points,
-		points_of_day = iif(day = excluded.day, points_of_day, 0) + excluded.points, day = excluded.day;
+		points_of_day = CASE WHEN excluded.day < day THEN points_of_day
+			WHEN excluded.day = day THEN points_of_day + excluded.points ELSE excluded.points END,
+		day = max(day, excluded.day);
 END;
 --> statement-breakpoint
 CREATE TRIGGER project_reports_deleted AFTER DELETE ON reports BEGIN

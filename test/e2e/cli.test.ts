@@ -303,6 +303,7 @@ describe("models and requests", () => {
     [["projects", "quotas", "--set", "models=1"], 2, "Name the project"],
     [["projects", "quotas", "main", "--set", "castles=1"], 2, "must name one of models"],
     [["projects", "quotas", "main", "--set", "models=many"], 2, "--set <quota=limit...>"],
+    [["projects", "quotas", "main", "--set", "models=1=2"], 2, "must be a quota, =, and a number or default"],
     [["runner", "share", "nobody"], 5, "no runner nobody"],
     [["context", "use", "nowhere"], 5, "There is no context nowhere; there is: here."],
     [["jobs", "list", "--key", "mk_wrong"], 4, "--key"],

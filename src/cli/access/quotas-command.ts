@@ -60,7 +60,8 @@ async function changeQuotas(client: Client, name: string | undefined, set: reado
 }
 
 function readChange(text: string): Change {
-  const [name = "", limit = ""] = text.split("=");
+  const [name = "", limit = "", ...more] = text.split("=");
+  if (limit === "" || more.length > 0) throw new InvalidArgumentError("must be a quota, =, and a number or default.");
   const quota = QuotaName.safeParse(name);
   if (!quota.success) throw new InvalidArgumentError(`must name one of ${QuotaName.options.join(", ")}.`);
   if (limit === "default") return [quota.data, null];

@@ -38,8 +38,11 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
     if (nowMs % HOUR_MS < 60_000) {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
-      for (let step = 0; step < PRUNE_STEPS; step++)
-        if (!(await pruneSeries(env.DB, part, nowMs - retention.seriesMs))) break;
+      // A point that comes meanwhile fails a step: the others go on.
+      await attempt("prune-series", async () => {
+        for (let step = 0; step < PRUNE_STEPS; step++)
+          if (!(await pruneSeries(env.DB, part, nowMs - retention.seriesMs))) break;
+      });
       await pruneDeliveries(env.DB, nowMs);
       await pruneAuditEntries(openDatabase(env.DB), nowMs - retention.auditMs);
       await pruneJobArtifacts(env.DB, env.ARTIFACTS, nowMs - retention.artifactsMs);

@@ -250,6 +250,11 @@ describe("the quotas of the history", () => {
     expect(await readUse(tenant.key)).toMatchObject({ points: 3, pointsADay: 0 });
     await sendReport(tenant, 2);
     expect(await readUse(tenant.key)).toMatchObject({ points: 5, pointsADay: 2 });
+    // An import brings the days as they come.
+    const store = `insert into reports (id, project, owner_id, name, digest, tool, points, at_ms, stored_at_ms)
+      select ?1, project, owner_id, ?1, digest, tool, 4, at_ms, stored_at_ms - 86400000 from reports where project = ?2 limit 1`;
+    await env.DB.prepare(store).bind("imported", tenant.project).run();
+    expect(await readUse(tenant.key)).toMatchObject({ points: 9, pointsADay: 2 });
   });
 
   it("leave points of requests out whose series has no room, and keep all others", async () => {

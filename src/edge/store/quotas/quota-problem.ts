@@ -9,7 +9,8 @@ type Wanted = Partial<Readonly<Record<StoredQuota, number>>>;
 
 /** What a project can do by itself. */
 const REMEDIES: Partial<Readonly<Record<StoredQuota, string>>> = {
-  storedBytes: "Delete populations, archives, item memories or agent pools that are not needed",
+  storedBytes:
+    "Delete populations, archives, item memories or agent pools that are not needed, wait until files of jobs age out",
   uploads: "Name the uploaded files in a model, or wait: an upload ends a day after its last part",
   populations: "Delete one",
   archives: "Delete one",
@@ -32,9 +33,11 @@ export async function quotaExceeded({ DB, project }: Project, wanted: Wanted): P
   const quotas = await readQuotas(DB, project, { queuedJobs: 0, eventStreams: 0 });
   const asked = quotas.filter(({ name }) => name in wanted);
   const more = ({ name }: Quota) => wanted[name as StoredQuota] ?? 1;
-  const full = asked.find((quota) => quota.used + more(quota) > quota.limit) ?? asked[0]!;
+  const found = asked.find((quota) => quota.used + more(quota) > quota.limit);
+  const full = found ?? asked[0]!;
   const { name, used, limit } = full;
-  const remedy = REMEDIES[name as StoredQuota];
+  // Something was deleted meanwhile.
+  const remedy = found === undefined ? "Try again" : REMEDIES[name as StoredQuota];
   const advice = remedy === undefined ? "Ask the operator for more." : `${remedy}, or ask the operator for more.`;
   const detail = `The project ${project} uses ${used} of its quota \`${name}\` of ${limit}, and this takes ${more(full)} more. ${advice}`;
   return new ProblemError("quota-exceeded", detail, { quota: { name, used, limit } });
