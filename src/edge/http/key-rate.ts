@@ -21,7 +21,7 @@ export interface KeyRate {
 }
 
 /**
- * Counts a request of a key or a runner, and of its project unless that is the operator's; throws `rate-limited`.
+ * Counts a request of a key or a runner, and of all keys or runners of its project unless that is the operator's; throws `rate-limited`.
  * This isolate counts what it sees itself. The platform's counter, where there is one, affects later requests only, so
  * that no request waits for it. `isLoad`: the route takes a runner's load, whose measure is the project's rate.
  */
@@ -56,7 +56,9 @@ function judgeRate(env: Env, caller: Principal, isLoad: boolean, how: "look" | "
   if (!verdict.isAllowed) throw new RateLimited(told);
   if (caller.project !== MAIN_PROJECT) {
     const shared = rateOf(projectRequestsPerSecond);
-    const joint = limiter[how](`project ${caller.project}`, shared, nowMs);
+    // Callers must not keep their project's runners from coming back.
+    const holder = caller.kind === "key" ? "project" : "runners";
+    const joint = limiter[how](`${holder} ${caller.project}`, shared, nowMs);
     if (!joint.isAllowed) throw new RateLimited({ policy: "project", rate: shared, verdict: joint });
   }
   return told;

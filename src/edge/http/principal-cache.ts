@@ -4,7 +4,7 @@ interface Entry {
 
 /**
  * Entries by secret, of a bounded number. Where it is full, a new one takes the place of the oldest of the project that
- * has most: who comes with many keys displaces none of another.
+ * has most: who comes with ever more keys displaces its own in the end.
  */
 export class PrincipalCache<Kept extends Entry> {
   readonly #limit: number;

@@ -19,6 +19,10 @@ import { queueStub } from "../stack/queue-client.ts";
 /** One at once, and the next in a hundred seconds. */
 const SLOWEST = 0.01;
 
+const tenant = (project: string): Extract<Principal, { kind: "key" }> => {
+  return { kind: "key", id: createId("key"), project, scopes: ["read"], requestsPerSecond: null };
+};
+
 describe("the rate of a key", () => {
   it("stands in every reply, and ends in a refusal that says when to come again", async () => {
     const created = await callEdge("POST", "/v1/keys", {
@@ -53,9 +57,6 @@ describe("the rate of a key", () => {
     }
   });
 
-  const tenant = (project: string): Extract<Principal, { kind: "key" }> => {
-    return { kind: "key", id: createId("key"), project, scopes: ["read"], requestsPerSecond: null };
-  };
   const ignore = () => {};
   const catchError = (work: () => unknown): unknown => {
     try {
@@ -118,7 +119,7 @@ describe("the rate of a runner's credential", () => {
     expect(seen.asked).toBe(once);
   });
 
-  it("is the project's for load, which counts apart, and is shared by a tenant's keys and runners", () => {
+  it("is the project's for load, which counts apart, and joint for a tenant's runners, which its keys cannot keep away", () => {
     const slow = { ...mainEnv, KEY_REQUESTS_PER_SECOND: String(SLOWEST) };
     const runner = (project: string): Principal => ({ kind: "runner", id: createId("runner"), project });
     const own = runner("main");
@@ -128,6 +129,9 @@ describe("the rate of a runner's credential", () => {
     const shared = { ...mainEnv, PROJECT_REQUESTS_PER_SECOND: String(SLOWEST) };
     spendRate(shared, runner("fleet"), ignore);
     expect(() => spendRate(shared, runner("fleet"), ignore)).toThrow(/^This project may send/);
+    spendRate(shared, tenant("callers"), ignore);
+    expect(() => spendRate(shared, tenant("callers"), ignore)).toThrow(/^This project may send/);
+    expect(() => spendRate(shared, runner("callers"), ignore)).not.toThrow();
     expect(() => spendRate(shared, runner("main"), ignore)).not.toThrow();
   });
 
