@@ -37,7 +37,7 @@ function QuotaTable({ quotas }: { readonly quotas: readonly Quota[] }) {
         { name: "Share", cell: (quota) => <Share quota={quota} /> },
         {
           name: "Limit",
-          cell: ({ isSet }) => (isSet ? "set by the operator" : <span class="muted">the usual one</span>),
+          cell: ({ isSet }) => (isSet ? "set by the operator" : <span class="muted">default</span>),
         },
       ]}
     />

@@ -6,7 +6,7 @@ import type { Attack } from "./attack.ts";
 
 const UNKNOWN = '{"model":"nobody","budgetMs":500,"inputs":{}}';
 /** More than an isolate keeps of keys and of projects. */
-const KEYS = 1_100;
+const KEYS = 900;
 const PROJECTS = 120;
 
 /** A secret of the right form that nobody has. */
@@ -35,7 +35,7 @@ export const ACCESS_ATTACKS: readonly Attack[] = [
   },
   {
     name: "many-keys",
-    does: "more keys in turn than an isolate keeps, with wrong ones between them",
+    does: "nearly as many keys in turn as a project may have, with wrong ones between them",
     prepare: async (attacker) => {
       const made = await makeMany(KEYS, (index) =>
         attacker.make("POST", "/v1/keys", { body: { name: `key-${index}`, scopes: ["infer"] } }),
