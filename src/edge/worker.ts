@@ -1,5 +1,5 @@
 import type { Env } from "./config.ts";
-import { removeVanished } from "./fleet/remove-vanished.ts";
+import { removeVanished } from "./fleet/change-runner.ts";
 import { tendHistory } from "./history/tend-history.ts";
 import { createApp } from "./app.ts";
 

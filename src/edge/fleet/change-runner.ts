@@ -1,9 +1,15 @@
 import type { Runner } from "../../protocol/fleet/runner.ts";
-import { jobQueue, type ProjectEnv, runnerLink } from "../config.ts";
-import { openProject } from "../store/database.ts";
+import { type Env, jobQueue, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
+import { openDatabase, openProject } from "../store/database.ts";
 import { deletePlacements } from "../store/fleet/placement-store.ts";
-import { changeRunner, readRunnerCapabilities, removeRunner } from "../store/fleet/runner-store.ts";
+import {
+  changeRunner,
+  readRunnerCapabilities,
+  readVanishedRunners,
+  removeRunner,
+} from "../store/fleet/runner-store.ts";
 import { readVersionsInSight } from "../store/models/model-store.ts";
+import { isTransferring } from "../store/transfer-store.ts";
 import { planRunner } from "./plan-runner.ts";
 import { logFailure } from "../log-failure.ts";
 import { mustFindRunner, runnerNotFound } from "./runner-rights.ts";
@@ -48,4 +54,20 @@ export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
     .catch((error: unknown) => logFailure("link-not-ended", error, { runnerId: id }));
   await jobQueue(env).runnerRemoved(id);
   return true;
+}
+
+/** Time for which an ephemeral runner may be offline, or take to connect first, before it counts as vanished. */
+export const VANISHED_MS = 600_000;
+
+/** Removes the ephemeral runners that went without saying so, as a killed container does. */
+export async function removeVanished(env: Env, nowMs: number): Promise<void> {
+  try {
+    const vanished = await readVanishedRunners(openDatabase(env.DB), nowMs - VANISHED_MS);
+    // A transfer needs data that does not change.
+    if (vanished.length === 0 || (await isTransferring(env.DB, nowMs))) return;
+    for (const { id, project } of vanished) await endRunner(scopeEnv(env, project), id);
+  } catch (error) {
+    // The next minute finds the rest.
+    logFailure("vanished-not-removed", error);
+  }
 }

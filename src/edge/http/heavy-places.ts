@@ -1,12 +1,61 @@
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { BoundedPlaces } from "./bounded-places.ts";
+
+interface Held {
+  readonly holder: string;
+  readonly sinceMs: number;
+}
+
+interface Bounds {
+  /** Places of one holder. */
+  readonly ofOne: number;
+  readonly ofAll: number;
+  /** Time after which a place counts as left: the platform may end a request without a word. */
+  readonly leaseMs: number;
+}
+
+/** Places with a bound for each holder and one for all, in the order in which they were taken. */
+export class BoundedPlaces {
+  readonly #bounds: Bounds;
+  readonly #held = new Map<object, Held>();
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  /** A place, which must be left; null where the holder or all have too many. */
+  enter(holder: string, nowMs: number): object | null {
+    const those = this.#alive(nowMs);
+    const own = those.filter((held) => held.holder === holder);
+    if (those.length >= this.#bounds.ofAll || own.length >= this.#bounds.ofOne) return null;
+    const place = {};
+    this.#held.set(place, { holder, sinceMs: nowMs });
+    return place;
+  }
+
+  leave(place: object): void {
+    this.#held.delete(place);
+  }
+
+  /** Whether none of the same holder was taken before this one. */
+  isFirst(place: object, nowMs: number): boolean {
+    const own = this.#held.get(place);
+    return own !== undefined && this.#alive(nowMs).find(({ holder }) => holder === own.holder) === own;
+  }
+
+  #alive(nowMs: number): Held[] {
+    for (const [place, { sinceMs }] of this.#held) {
+      if (nowMs - sinceMs >= this.#bounds.leaseMs) this.#held.delete(place);
+    }
+    return [...this.#held.values()];
+  }
+}
 
 /**
  * Heavy questions that this isolate works on. Two of a project: while one computes, the other reads the database, which
  * answers one query at a time. Each holds up to some ten megabytes of an isolate's 128.
  */
 const working = new BoundedPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 });
-/** Longest wait for a place: a page asks for some twenty plots at once, of which each may take a second. */
+/** Longest wait for a place: a page asks for some twenty plots at once, and each may take a second. */
 const WAIT_MS = 15_000;
 const POLL_MS = 20;
 /** As many as a page asks at once; all hold their parsed questions and a timer only. */

@@ -1,8 +1,7 @@
 import type { RunnerMessage } from "../../protocol/link.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import type { Rate } from "../http/rate-limiter.ts";
+import { Meter } from "../http/rate-limiter.ts";
 import type { LinkParts } from "./link-parts.ts";
-import { Meter } from "./meter.ts";
 import { attachmentOf, type LinkSocket } from "./runner-socket.ts";
 
 const MiB = 1_024 * 1_024;
@@ -42,8 +41,13 @@ const ANSWERS: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "mem
 const LOCAL: ReadonlySet<RunnerMessage["type"]> = new Set(["echo", "live"]);
 
 /** Meters of what a runner says, whichever socket it uses: a new one starts no new count. */
-export function createMeters() {
+export function createMeters(watchMs: number) {
   return {
+    stored: new Meter(STORED),
+    progress: new Meter(PROGRESS),
+    announced: new Meter(ANNOUNCED),
+    reports: new Meter({ perSecond: (REPORTS.perWatch * 1_000) / watchMs, burst: REPORTS.burst }),
+    outcomeMessages: new Meter(OUTCOME_MESSAGES),
     messages: new Meter(INBOUND),
     texts: new Meter(TEXTS),
     frames: new Meter(FRAMES),
@@ -53,18 +57,16 @@ export function createMeters() {
 }
 
 /** Counts a message before it is read; the reason to close the socket where it is too much, else null. */
-export function countInbound({ memory, outside }: LinkParts, message: string | ArrayBuffer): string | null {
-  const { meters } = memory;
-  const nowMs = outside.now();
-  if (!meters.messages.take(1, nowMs)) return `more than ${INBOUND.perSecond} messages a second`;
+export function countInbound(link: LinkParts, message: string | ArrayBuffer): string | null {
+  if (isSpent(link, "messages")) return `more than ${INBOUND.perSecond} messages a second`;
   if (typeof message !== "string")
-    return meters.frames.take(message.byteLength, nowMs) ? null : `more than ${FRAMES.perSecond} bytes a second`;
-  return meters.texts.take(message.length, nowMs) ? null : `more than ${TEXTS.perSecond} characters a second`;
+    return isSpent(link, "frames", message.byteLength) ? `more than ${FRAMES.perSecond} bytes a second` : null;
+  return isSpent(link, "texts", message.length) ? `more than ${TEXTS.perSecond} characters a second` : null;
 }
 
 /** Counts a message that the object handles by itself; the reason to close the socket where it is too much. */
-export function countTalk({ memory, outside }: LinkParts): string | null {
-  return memory.meters.talk.take(1, outside.now()) ? null : `more than ${TALK.perSecond} small messages a second`;
+export function countTalk(link: LinkParts): string | null {
+  return isSpent(link, "talk") ? `more than ${TALK.perSecond} small messages a second` : null;
 }
 
 /** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */
@@ -81,7 +83,7 @@ export function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerM
   if (type === "heartbeat" && attachmentOf(socket).isWelcomed !== true) return DROPPED;
   if (ANSWERS.has(type) || (type === "health" && message.requestId !== null)) return null;
   if (LOCAL.has(type)) return endFor(countTalk(link));
-  if (type === "directOutcomes" && isSpent(link, "outcomes", OUTCOME_MESSAGES))
+  if (type === "directOutcomes" && isSpent(link, "outcomeMessages"))
     return { reason: `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` };
   return isDropped(link, message) ? DROPPED : endFor(findReason(link, message, length));
 }
@@ -92,27 +94,22 @@ function endFor(reason: string | null): Excess | null {
 
 /** Whether a message may be lost, and has come more often than it may. */
 function isDropped(link: LinkParts, message: RunnerMessage): boolean {
-  const { meters } = link.memory;
-  if (message.type === "jobProgress") return isSpent(link, "progress", PROGRESS);
-  if (message.type === "health") return isSpent(link, "health", reportRate(link));
-  return message.type === "directOutcomes" && !meters.outcomes.take(message.outcomes.length, link.outside.now());
+  if (message.type === "jobProgress") return isSpent(link, "progress");
+  if (message.type === "health") return isSpent(link, "reports");
+  return message.type === "directOutcomes" && isSpent(link, "outcomes", message.outcomes.length);
 }
 
 /** The reason to end the socket for a message to the queue or the database. */
 function findReason(link: LinkParts, message: RunnerMessage, length: number): string | null {
   if ("capabilities" in message) {
     if (length > LIMITS.announcedLength) return `capabilities of more than ${LIMITS.announcedLength} characters`;
-    if (isSpent(link, "announced", ANNOUNCED)) return `capabilities more often than ${ANNOUNCED.perSecond} a second`;
+    if (isSpent(link, "announced")) return `capabilities more often than ${ANNOUNCED.perSecond} a second`;
   }
   if (message.type === "deviceRoofline" && length > ROOFLINE_LENGTH)
     return `roofs of more than ${ROOFLINE_LENGTH} characters`;
-  return isSpent(link, "stored", STORED) ? `more than ${STORED.perSecond} messages a second` : null;
+  return isSpent(link, "stored") ? `more than ${STORED.perSecond} messages a second` : null;
 }
 
-function isSpent({ memory, outside }: LinkParts, what: string, rate: Rate): boolean {
-  return !memory.rates.spend(what, rate, outside.now()).isAllowed;
-}
-
-function reportRate({ intervals }: LinkParts): Rate {
-  return { perSecond: (REPORTS.perWatch * 1_000) / (intervals.watchMs ?? 1_000), burst: REPORTS.burst };
+function isSpent({ memory, outside }: LinkParts, what: keyof ReturnType<typeof createMeters>, amount = 1): boolean {
+  return !memory.meters[what].take(amount, outside.now());
 }

@@ -9,13 +9,11 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { Alarm } from "../clock.ts";
 import type { OwedVersion, RunnerPlan } from "../fleet/plan-runner.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
-import { RateLimiter } from "../http/rate-limiter.ts";
 import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
 import { createMeters } from "./find-excess.ts";
 import type { createInFlight } from "./in-flight.ts";
-import { Lane } from "./lane.ts";
 import type { Outbox } from "./outbox.ts";
 import type { LinkSocket } from "./runner-socket.ts";
 
@@ -95,6 +93,33 @@ export interface LinkListeners {
   end(): void;
 }
 
+/** Runs one piece of work after the other; a bounded number may wait. */
+export class Lane {
+  readonly #mostWaiting: number;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(mostWaiting: number) {
+    this.#mostWaiting = mostWaiting;
+  }
+
+  /** Runs work after all before it; it is dropped where as many wait as may. */
+  async runIfRoom(work: () => Promise<void>): Promise<void> {
+    if (this.#waiting < this.#mostWaiting) await this.run(work);
+  }
+
+  /** Runs work after all before it, however many wait. */
+  run(work: () => Promise<void>): Promise<void> {
+    this.#waiting++;
+    const done = this.#last.then(() => {
+      this.#waiting--;
+      return work();
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
 /** State of an object that may be lost at any time. */
 export interface LinkMemory {
   /** Time at which the database last noted that the runner is alive. */
@@ -103,28 +128,25 @@ export interface LinkMemory {
   quietUntilMs: number;
   hasLoggedUnknown: boolean;
   /** What the runner has sent, by kind and in all, on whichever socket. */
-  readonly rates: RateLimiter;
   readonly meters: ReturnType<typeof createMeters>;
   /** Sockets whose end has been handled. */
   readonly gone: WeakSet<LinkSocket>;
   /** Judgements of reports, so that nothing is found after the runner's end. */
   readonly watching: Lane;
-  /** Messages of direct outcomes, each of which asks the database. */
+  /** Messages of direct outcomes: each queries the database. */
   readonly direct: Lane;
 }
 
-/** Kinds of messages with a rate of their own. */
-const KINDS = 16;
 /** Messages of direct outcomes that may wait: as many as a runner that was cut off sends at once, and some. */
 const DIRECT_WAITING = LIMITS.directOutcomesKept / LIMITS.directOutcomes + 4;
 
-export function createMemory(seenNotedAtMs = 0): LinkMemory {
+/** `watchMs`: interval at which the runner reports its health. */
+export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
   return {
     seenNotedAtMs,
     quietUntilMs: 0,
     hasLoggedUnknown: false,
-    rates: new RateLimiter(KINDS),
-    meters: createMeters(),
+    meters: createMeters(watchMs),
     gone: new WeakSet(),
     watching: new Lane(1),
     direct: new Lane(DIRECT_WAITING),

@@ -68,7 +68,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
       inFlight: createInFlight(TIMING),
       outbox: this.#outbox,
       listeners: this.#live,
-      memory: createMemory(),
+      memory: createMemory(0, intervals.watchMs),
       outside: this.#createOutside(),
     };
   }

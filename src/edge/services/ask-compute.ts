@@ -27,7 +27,7 @@ async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner
   if (known !== undefined && ageMs(known.readAtMs) <= configOf(env).snapshotMs) return known.runners;
   const readAtMs = Date.now();
   const runners = await readConnectedRunners(openProject(env));
-  if (readings.size >= KEPT_PROJECTS) readings.clear();
+  if (readings.size >= KEPT_PROJECTS) readings.delete(readings.keys().next().value!);
   readings.set(env.project, { readAtMs, runners });
   return runners;
 }

@@ -10,7 +10,6 @@ import { type MemoryPart, savePart, type StoredMemory } from "../store/kernels/i
 import { mustHaveRoomForFile } from "../store/quotas/quota-problem.ts";
 import { endShortTurn } from "../turns.ts";
 import { askCompute } from "./ask-compute.ts";
-import { BestMatches } from "./best-matches.ts";
 import { symbolKeys } from "./hrr-operations.ts";
 
 /** Stored numbers of an item. */
@@ -174,4 +173,32 @@ function bestOf(parts: readonly MemoryPart[], cosines: readonly Float32Array[], 
     }
   }
   return best.inOrder();
+}
+
+/** The most similar of many matches; holds at most twice the number wanted. */
+export class BestMatches<Found extends Pick<Match, "similarity">> {
+  readonly #limit: number;
+  #kept: Found[] = [];
+  /** Similarity of the last of the best, once there are enough. */
+  #least: number | null = null;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether a further match of this similarity may be among the best: of equals, the first come first. */
+  wants(similarity: number): boolean {
+    return this.#least === null || similarity > this.#least;
+  }
+
+  add(match: Found): void {
+    this.#kept.push(match);
+    if (this.#kept.length < 2 * this.#limit) return;
+    this.#kept = this.inOrder();
+    this.#least = this.#kept.at(-1)?.similarity ?? null;
+  }
+
+  inOrder(): Found[] {
+    return this.#kept.toSorted((a, b) => b.similarity - a.similarity).slice(0, this.#limit);
+  }
 }

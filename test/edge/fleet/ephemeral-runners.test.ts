@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { removeVanished, VANISHED_MS } from "../../../src/edge/fleet/remove-vanished.ts";
+import { removeVanished, VANISHED_MS } from "../../../src/edge/fleet/change-runner.ts";
 import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import {

@@ -20,7 +20,7 @@ const UNKNOWN_MS = 5_000;
 /** Attempts to save alerts that others change concurrently. */
 const TRIES = 3;
 
-/** Judges the runner's reports, of which one is new, and updates the alerts of its findings. */
+/** Judges the runner's reports after a new one, and updates the alerts of its findings. */
 export async function watchRunner(env: Env, log: WatchLog, runnerId: string): Promise<void> {
   const nowMs = Date.now();
   const open = log.findings();

@@ -7,7 +7,6 @@ import { type Arranged, byUrgency, isProbe, LAST_TURN } from "./urgency.ts";
 const TURN_MS = 10;
 /** Device time that a tenant which uses less than its share is ahead of the others, for its bursts. */
 const CREDIT_MS = 50;
-const NOBODY = { priority: 0 };
 /** Turns of a tenant that alone fills the queue's places or bytes, however little time its requests take. */
 const FULL_TURNS = 4;
 
@@ -37,7 +36,7 @@ export class FairShare {
 
   /** Arranges requests that are ordered by urgency; those of one tenant alone stay as they are. */
   arrange<Work extends Waiting>(order: readonly Work[]): Arranged<Work> {
-    const callers = isProbe(order.at(-1) ?? NOBODY) ? order.filter((work) => !isProbe(work)) : order;
+    const callers = order.filter((work) => !isProbe(work));
     const first = callers[0]?.line.tenant;
     const isShared = callers.some(({ line }) => line.tenant !== first);
     // Turns of one tenant are seldom asked for.

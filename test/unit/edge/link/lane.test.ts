@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Lane } from "../../../../src/edge/link/lane.ts";
+import { Lane } from "../../../../src/edge/link/link-parts.ts";
 
 /** Pieces of work that end when told, and the order in which they began. */
 function createWorks() {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BestMatches } from "../../../../src/edge/services/best-matches.ts";
+import { BestMatches } from "../../../../src/edge/services/item-memories.ts";
 import { fc } from "../../property.ts";
 
 it("the best matches are those of a sorted list, with the first of equals, and no others are added", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Meter } from "../../../../src/edge/link/meter.ts";
+import { Meter } from "../../../../src/edge/http/rate-limiter.ts";
 
 it("takes a burst, then what the rate allows, and no part of an amount that is too much", () => {
   const meter = new Meter({ perSecond: 1_000, burst: 100 });
