@@ -28,7 +28,7 @@ import { bindRunners } from "./routes/runners.ts";
 import { nameStorageFull, refuse } from "./http/problems.ts";
 import { bindTransfers } from "./routes/transfers.ts";
 import { bindTunings } from "./routes/tunings.ts";
-import type { AppEnv } from "./http/bind.ts";
+import { type AppEnv, inTurn } from "./http/bind.ts";
 import { RateLimited, rateHeaders } from "./http/key-rate.ts";
 import { logRequest } from "./http/log-request.ts";
 import { discardBody } from "./http/read-body.ts";
@@ -92,16 +92,18 @@ export function createApp(): Hono<AppEnv> {
     if (problem.code === "internal") logFailure("internal-error", error, { path: c.req.path, stack: stackOf(error) });
     return refuse(problem, c.req.path, headersOf(named));
   });
-  app.notFound(async (c) => {
-    await discardBody(c.req.raw);
-    const methods = methodsOf(c.req.path);
-    if (methods.length > 0 && !methods.includes(c.req.method)) {
-      const detail = `${c.req.path} takes ${methods.join(", ")}.`;
-      return refuse(createProblem("method-not-allowed", detail), c.req.path, { allow: methods.join(", ") });
-    }
-    return refuse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path, {});
-  });
+  app.notFound((c) => inTurn(c, "other", () => refuseUnknown(c)));
   return app;
+}
+
+async function refuseUnknown(c: Context<AppEnv>): Promise<Response> {
+  await discardBody(c.req.raw);
+  const methods = methodsOf(c.req.path);
+  if (methods.length > 0 && !methods.includes(c.req.method)) {
+    const detail = `${c.req.path} takes ${methods.join(", ")}.`;
+    return refuse(createProblem("method-not-allowed", detail), c.req.path, { allow: methods.join(", ") });
+  }
+  return refuse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path, {});
 }
 
 const pageHeaders = secureHeaders({

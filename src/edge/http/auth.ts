@@ -34,6 +34,17 @@ export function callerOf(request: Request): Caller {
   return { authorization: request.headers.get("authorization") ?? undefined, address: addressOf(request) };
 }
 
+/** Whose share of the thread a request takes: the project of a known secret, else the address that it comes from. */
+export function holderOf({ authorization, address }: Caller): string {
+  const secret = readSecret(authorization);
+  const principal = secret === undefined ? undefined : cache.get(secret)?.principal;
+  return principal === undefined ? `the address ${address}` : `the project ${principal.project}`;
+}
+
+function readSecret(authorization: string | undefined): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
+}
+
 interface CachedPrincipal {
   readonly principal: Principal;
   readonly readAtMs: number;
@@ -63,7 +74,7 @@ export async function authorise(
   waitUntil: WaitUntil,
 ): Promise<Principal | null> {
   if (access === "public") return null;
-  const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
+  const secret = readSecret(authorization);
   const refusal = (code: "unauthorized" | "forbidden", detail: string) => {
     const headers = challenge(authorization, code === "forbidden" ? "insufficient_scope" : "invalid_token");
     return new ProblemError(code, detail, { errors: [{ pointer: "header/authorization", message: detail }] }, headers);

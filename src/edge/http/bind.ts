@@ -10,9 +10,10 @@ import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
-import { authorise, callerOf, type Principal } from "./auth.ts";
+import { authorise, callerOf, holderOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
-import { beginUrgent } from "../turns.ts";
+import type { RequestKind } from "../thread-shares.ts";
+import { threadShares } from "../turns.ts";
 import { doInPlace } from "./heavy-places.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
@@ -30,6 +31,8 @@ export interface AppEnv {
     keyRate?: KeyRate;
     /** The endpoint's path; null until one matches. */
     route: string | null;
+    /** Says that the request needs the thread no more; absent before its turn. */
+    leaveThread?: () => void;
     /** The request's span, as the parent of further spans; null without tracing. */
     scope: SpanScope | null;
   };
@@ -54,6 +57,8 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly scope: SpanScope | null;
   /** Aborted once the caller has closed the connection. */
   readonly gone: AbortSignal;
+  /** Says that the request needs the thread no more, as when it waits for a runner. */
+  readonly leaveThread: () => void;
 }
 
 type Handler<Params, Query, Headers, Body, Reply> = (
@@ -106,6 +111,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
       waitUntil,
       scope: c.get("scope"),
       gone: c.req.raw.signal,
+      leaveThread: () => c.get("leaveThread")?.(),
     };
     const work = () => handler({ c, env, principal, params, query, headers, body, ...about });
     const handle = endpoint.isHeavy === true ? () => doInPlace({ project: env.project, ...about }, work) : work;
@@ -115,13 +121,22 @@ export function bind<Params, Query, Headers, Body, Reply>(
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   };
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
-    const end = isUrgent ? beginUrgent() : undefined;
-    try {
-      return await answer(c);
-    } finally {
-      end?.();
-    }
+    const end = isUrgent ? threadShares.beginUrgent() : undefined;
+    return inTurn(c, isInference ? "inference" : "other", () => answer(c)).finally(() => end?.());
   });
+}
+
+/** Does a request's work when its turn has come on the isolate's thread (ThreadShares). */
+export async function inTurn(c: Context<AppEnv>, kind: RequestKind, work: () => Promise<Response>): Promise<Response> {
+  const waitUntil = (kept: Promise<unknown>) => c.executionCtx.waitUntil(kept);
+  const leave = await threadShares.begin({
+    holder: holderOf(callerOf(c.req.raw)),
+    kind,
+    gone: c.req.raw.signal,
+    waitUntil,
+  });
+  c.set("leaveThread", leave);
+  return work().finally(leave);
 }
 
 const MONITORED: ReadonlySet<string> = new Set(["/v1/health", "/metrics"]);

@@ -118,11 +118,13 @@ async function tryPlacement(call: InferCall, input: InferInput, admission: Admis
     deadlineAtMs,
     isProbe: false,
   };
-  const answer = await traceAnswer(call, admission, (scope) =>
-    candidate.placement.backend === "edge-wasm"
-      ? computeAtEdge(call.env, version, question)
-      : askRunner(call, { ...question, scope, gone: call.gone }),
-  );
+  const answer = await traceAnswer(call, admission, (scope) => {
+    if (candidate.placement.backend === "edge-wasm") return computeAtEdge(call.env, version, question);
+    const asked = askRunner(call, { ...question, scope, gone: call.gone });
+    // The message is on its way.
+    call.leaveThread?.();
+    return asked;
+  });
   const totalMs = elapsedMs(arrivedAtMs);
   if (answer.kind === "abandoned") return answer;
   const isAnswered = answer.kind === "answered";

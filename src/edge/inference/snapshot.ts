@@ -23,6 +23,8 @@ export interface InferCall extends ProjectCall {
   readonly scope: SpanScope | null;
   /** Aborted once the caller has closed the connection; absent where nobody can. */
   readonly gone?: AbortSignal;
+  /** Says that the request needs the thread no more; absent where none waits for that. */
+  readonly leaveThread?: () => void;
 }
 
 const KEPT = 10_000;

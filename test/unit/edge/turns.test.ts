@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { beginUrgent, endShortTurn, endTurn, takesShortTurns } from "../../../src/edge/turns.ts";
+import { endShortTurn, endTurn, takesShortTurns, threadShares } from "../../../src/edge/turns.ts";
 
 /** Whether a turn that ends now has ended after so many milliseconds. */
 async function endsWithin(ms: number, meanwhile: () => void = () => {}): Promise<boolean> {
@@ -19,16 +19,16 @@ describe("a turn of long work", () => {
 
   it("ends at once where nothing is urgent", async () => {
     expect(await endsWithin(1)).toBe(true);
-    beginUrgent()();
+    threadShares.beginUrgent()();
     expect(await endsWithin(1)).toBe(true);
   });
 
   it("waits for urgent requests, but not for long", async () => {
-    const [one, other] = [beginUrgent(), beginUrgent()];
+    const [one, other] = [threadShares.beginUrgent(), threadShares.beginUrgent()];
     one();
     expect(await endsWithin(15, other)).toBe(false);
     expect(await endsWithin(1)).toBe(true);
-    const end = beginUrgent();
+    const end = threadShares.beginUrgent();
     expect(await endsWithin(21, end)).toBe(true);
   });
 
@@ -46,7 +46,7 @@ describe("a turn of long work", () => {
       }
       return yields;
     };
-    beginUrgent()();
+    threadShares.beginUrgent()();
     expect(takesShortTurns()).toBe(true);
     expect(await countYields()).toBe(16);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -55,7 +55,7 @@ describe("a turn of long work", () => {
   });
 
   it("forgets a request whose end nobody says", async () => {
-    beginUrgent();
+    threadShares.beginUrgent();
     expect(await endsWithin(15)).toBe(false);
     await vi.advanceTimersByTimeAsync(250);
     expect(await endsWithin(1)).toBe(true);

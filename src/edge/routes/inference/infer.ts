@@ -31,13 +31,13 @@ export function bindInfer(app: Hono<AppEnv>): void {
     return toResponse(form, await answerInference(call, input));
   });
 
-  bind(app, endpoints.linkInfer, async ({ c, env, principal, arrivedAtMs, waitUntil, gone }) => {
+  bind(app, endpoints.linkInfer, async ({ c, env, principal, ...about }) => {
     const asked = await readFrameRequest(c.req.raw, LinkInferHeader);
     // No runner puts load on another.
     const runnerId = principal?.id ?? "";
     // In the model's project, which may differ from the runner's.
     const project = (await projectOfPlacement(env, runnerId, asked.placementId)) ?? env.project;
-    const call = { env: scopeEnv(env, project), arrivedAtMs, waitUntil, scope: null, gone };
+    const call = { ...about, env: scopeEnv(env, project), scope: null };
     return toResponse("frame", await answerInference(call, { ...asked, runnerId, isMeasurement: true }));
   });
 }

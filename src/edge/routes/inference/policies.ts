@@ -13,10 +13,11 @@ import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.t
 import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
 import { logRefusal } from "../../inference/outcome-log.ts";
 import { type InferCall, locateVersion, type ProjectCall, type Version } from "../../inference/snapshot.ts";
-import { authorise, type Caller, callerOf } from "../../http/auth.ts";
+import { authorise, type Caller, callerOf, holderOf } from "../../http/auth.ts";
 import { spendRate } from "../../http/key-rate.ts";
 import { type AppEnv, bind } from "../../http/bind.ts";
 import { parseJson } from "../../http/read-body.ts";
+import { threadShares } from "../../turns.ts";
 import { endSocket } from "../../link/runner-socket.ts";
 import { chooseAction, measureMessage, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
 import { answerInference, type Inference } from "../../inference/answer-inference.ts";
@@ -106,6 +107,7 @@ function serveStream(
     const arrivedAtMs = Date.now();
     let seq: number | null = null;
     inFlight++;
+    let leaveThread = () => {};
     try {
       // A message that is wrong or refused counts as a request, too, and is answered under its number.
       if (typeof data === "string" && data.length <= maxBytes) seq = findNumber(data);
@@ -116,8 +118,9 @@ function serveStream(
         waitUntil(logRefusal({ env, waitUntil }, `${version.model}@${version.version}`, "overloaded"));
         throw tooMany();
       }
+      leaveThread = await threadShares.begin({ holder: holderOf(caller), kind: "inference", waitUntil });
       const { seq: number, observation } = parseInput(StreamedObservation, parseJson(new TextEncoder().encode(text)));
-      const call = { env, waitUntil, scope, arrivedAtMs };
+      const call = { env, waitUntil, scope, arrivedAtMs, leaveThread };
       const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
       const action = decide(choice, outputs[0] ?? [], seed, number);
       send({ seq: number, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs });
@@ -126,6 +129,7 @@ function serveStream(
       send({ seq, problem });
       if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
     } finally {
+      leaveThread();
       inFlight--;
     }
   };
