@@ -36,9 +36,9 @@ const CALM_AFTER_MS = 1_000;
 const URGENT_MS = 250;
 /** Longest time for which other work waits for inferences to end: steady inference must not stop it. */
 const GIVE_WAY_MS = 20;
-const POLL_MS = 2;
-/** A waiting request that is not the first looks this often whether those before it have left without a word. */
-const LOOK_MS = 100;
+/** A waiting request looks again after this time, and after as long for each request before it. */
+const LOOK_MS = 3;
+const LONGEST_LOOK_MS = 100;
 /** Waiting requests of a holder and kind. Each holds a timer, and its body has not been read. */
 const MOST_WAITING = 64;
 const LONGEST_WAIT_MS = 15_000;
@@ -48,12 +48,8 @@ const KNOWN_HOLDERS = 1_000;
 interface Line {
   /** Start of each request under way, the earliest first. */
   readonly running: Map<object, number>;
-  readonly waiting: Waiter[];
-}
-
-interface Waiter {
-  readonly sinceMs: number;
-  wake: () => void;
+  /** In the order in which they came. */
+  readonly waiting: object[];
 }
 
 interface Holder {
@@ -136,10 +132,7 @@ export class ThreadShares {
     running.set(request, this.#now());
     this.#active.add(holder);
     if (this.#isWanted(name, kind)) this.#keepBeating(waitUntil);
-    return () => {
-      if (!running.delete(request)) return;
-      for (const { waiting } of Object.values(holder.lines)) waiting[0]?.wake();
-    };
+    return () => void running.delete(request);
   }
 
   /** Whether others want the thread: for an inference another holder, for other work inferences as well. */
@@ -161,29 +154,27 @@ export class ThreadShares {
     return placed >= this.#places || nowMs < holder.freeAtMs || (waitedMs < GIVE_WAY_MS && this.hasUrgent());
   }
 
+  /** Each request looks by its own timer: the promises of one must not be settled by another. */
   async #waitInLine(call: ThreadCall, holder: Holder): Promise<void> {
     const { waiting } = holder.lines[call.kind];
     if (waiting.length >= MOST_WAITING) throw tooMany(call.holder);
-    const waiter: Waiter = { sinceMs: this.#now(), wake: () => {} };
+    const sinceMs = this.#now();
+    const waiter = {};
     waiting.push(waiter);
     try {
       for (;;) {
-        const waitedMs = this.#now() - waiter.sinceMs;
-        const isFirst = waiting[0] === waiter;
+        const waitedMs = this.#now() - sinceMs;
+        const before = waiting.indexOf(waiter);
         const isGone = call.gone?.aborted === true;
-        if (isFirst && !isGone && !this.#mustWait(call, holder, waitedMs)) return;
+        if (before === 0 && !isGone && !this.#mustWait(call, holder, waitedMs)) return;
         if (isGone || waitedMs < 0 || waitedMs >= LONGEST_WAIT_MS) throw tooMany(call.holder);
-        await untilWoken(waiter, isFirst ? this.#pauseOf(call, holder) : LOOK_MS);
+        const pauseMs = call.kind === "other" ? holder.freeAtMs - this.#now() : 0;
+        const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(pauseMs, LOOK_MS * (before + 1)));
+        await new Promise((resolve) => setTimeout(resolve, lookMs));
       }
     } finally {
       waiting.splice(waiting.indexOf(waiter), 1);
-      waiting[0]?.wake();
     }
-  }
-
-  #pauseOf({ kind }: ThreadCall, { freeAtMs }: Holder): number {
-    const pauseMs = kind === "other" ? freeAtMs - this.#now() : 0;
-    return pauseMs > 0 ? Math.min(pauseMs, LOOK_MS) : POLL_MS;
   }
 
   /** Beats while requests are under way. The context of the request that began them may end before. */
@@ -261,15 +252,6 @@ function countYounger({ running }: Line, thanMs: number): number {
   let count = 0;
   for (const startedMs of running.values()) if (startedMs > thanMs) count++;
   return count;
-}
-
-/** Its own timer wakes the waiter if no other request does. */
-async function untilWoken(waiter: Waiter, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  waiter.wake = resolve;
-  await promise;
-  clearTimeout(timer);
 }
 
 function tooMany(holder: string): ProblemError {

@@ -96,11 +96,13 @@ describe("the thread of an isolate", () => {
     const requests = Array.from({ length: 6 }, () => begin("one"));
     await pass(2);
     begin("other");
-    for (const count of [1, 2, 3, 4, 5, 6]) {
-      expect(countBegun(requests)).toBe(count);
+    for (const places of [1, 2, 3, 4, 5, 6]) {
+      expect(countBegun(requests)).toBeGreaterThanOrEqual(places - 1);
+      expect(countBegun(requests)).toBeLessThanOrEqual(places);
       // Eight beats of three milliseconds.
       await pass(24);
     }
+    expect(countBegun(requests)).toBe(6);
   });
 
   it("lets a holder pause for twice the time that its share of late turns took", async () => {
@@ -123,7 +125,7 @@ describe("the thread of an isolate", () => {
     await pass(2);
     expect(countBegun(requests)).toBe(3);
     requests[0]!.leave!();
-    await pass(0);
+    await pass(6);
     expect(countBegun(requests)).toBe(4);
   });
 
@@ -175,12 +177,12 @@ describe("the thread of an isolate", () => {
     await pass(22);
     expect(codeOf(await gone.turn)).toBe("overloaded");
     expect(countBegun(waiting)).toBe(0);
-    // After a turn of fifteen seconds, the first begins before a beat shows it; a pause of a second follows.
+    // One turn of fifteen seconds: a pause of a second follows.
     heldMs += 15_000;
     begin("other");
     await pass(100);
     const codes = await Promise.all(waiting.map(async ({ turn }) => codeOf(await turn)));
-    expect(codes).toEqual([null, ...waiting.slice(1).map(() => "overloaded")]);
+    expect(codes).toEqual(waiting.map(() => "overloaded"));
   });
 });
 
