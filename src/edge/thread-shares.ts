@@ -52,6 +52,12 @@ interface Line {
   readonly waiting: object[];
 }
 
+/** Time for which a request has waited, and for which it was the first of its line. */
+interface Waited {
+  readonly totalMs: number;
+  readonly firstMs: number;
+}
+
 interface Holder {
   readonly lines: Readonly<Record<RequestKind, Line>>;
   /** Its other requests wait until then. */
@@ -95,7 +101,7 @@ export class ThreadShares {
     const nowMs = this.#now();
     this.#noteHolder(name, nowMs);
     const holder = this.#holderOf(name);
-    if (holder.lines[kind].waiting.length > 0 || this.#mustWait(call, holder, 0)) {
+    if (holder.lines[kind].waiting.length > 0 || this.#mustWait(call, holder, { totalMs: 0, firstMs: 0 })) {
       const turn = this.#waitInLine(call, holder);
       // A request whose caller has gone ends without a word, and would stay the first of its line.
       waitUntil(turn.catch(() => undefined));
@@ -146,31 +152,34 @@ export class ThreadShares {
     this.#latest = [{ name, atMs }, ...this.#latest.filter((each) => each.name !== name).slice(0, 1)];
   }
 
-  #mustWait({ holder: name, kind }: ThreadCall, holder: Holder, waitedMs: number): boolean {
+  #mustWait({ holder: name, kind }: ThreadCall, holder: Holder, waited: Waited): boolean {
     if (this.#places === MOST_PLACES || !this.#isWanted(name, kind)) return false;
     const nowMs = this.#now();
     const placed = countYounger(holder.lines[kind], nowMs - PLACE_MS);
     if (kind === "inference") return placed >= Math.max(FEWEST_INFERENCES, this.#places);
-    return placed >= this.#places || nowMs < holder.freeAtMs || (waitedMs < GIVE_WAY_MS && this.hasUrgent());
+    if (placed >= this.#places || (waited.totalMs < GIVE_WAY_MS && this.hasUrgent())) return true;
+    return nowMs < holder.freeAtMs && waited.firstMs < LONGEST_PAUSE_MS;
   }
 
   /** Each request looks by its own timer: the promises of one must not be settled by another. */
   async #waitInLine(call: ThreadCall, holder: Holder): Promise<void> {
     const { waiting } = holder.lines[call.kind];
     if (waiting.length >= MOST_WAITING) throw tooMany(call.holder);
-    const sinceMs = this.#now();
     const waiter = {};
     waiting.push(waiter);
+    // The clock may be set meanwhile, so the time that passes is that of the timers.
+    const waited = { totalMs: 0, firstMs: 0 };
     try {
       for (;;) {
-        const waitedMs = this.#now() - sinceMs;
         const before = waiting.indexOf(waiter);
         const isGone = call.gone?.aborted === true;
-        if (before === 0 && !isGone && !this.#mustWait(call, holder, waitedMs)) return;
-        if (isGone || waitedMs < 0 || waitedMs >= LONGEST_WAIT_MS) throw tooMany(call.holder);
+        if (before === 0 && !isGone && !this.#mustWait(call, holder, waited)) return;
+        if (isGone || waited.totalMs >= LONGEST_WAIT_MS) throw tooMany(call.holder);
         const pauseMs = call.kind === "other" ? holder.freeAtMs - this.#now() : 0;
         const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(pauseMs, LOOK_MS * (before + 1)));
         await new Promise((resolve) => setTimeout(resolve, lookMs));
+        waited.totalMs += lookMs;
+        if (before === 0) waited.firstMs += lookMs;
       }
     } finally {
       waiting.splice(waiting.indexOf(waiter), 1);

@@ -46,9 +46,9 @@ function idsIn(texts: Iterable<string>): Set<string> {
   return new Set([...texts].flatMap((text) => text.match(ID) ?? []));
 }
 
-/** Tables without rows of tenants, and columns with the time of the last use. */
+/** Tables without rows of tenants, and columns of the last use and the last search for changes. */
 const HOUSE_TABLES = /^(_cf_|d1_|sqlite_|history_state|serving_state|project_counts|rollups|audit_entries)/;
-const LAST_SEEN = ["last_seen_at_ms", "last_used_at_ms"];
+const UPKEEP = ["last_seen_at_ms", "last_used_at_ms", "detected_at_ms", "detected_seq"];
 
 /** All rows and the names of all files, as texts. */
 async function readStored(): Promise<string[]> {
@@ -61,8 +61,7 @@ async function readStored(): Promise<string[]> {
   );
   const stored = read.flatMap(({ results: found }, index) =>
     found.map(
-      (row) =>
-        `${tables[index]} ${JSON.stringify({ ...row, ...Object.fromEntries(LAST_SEEN.map((name) => [name, 0])) })}`,
+      (row) => `${tables[index]} ${JSON.stringify({ ...row, ...Object.fromEntries(UPKEEP.map((name) => [name, 0])) })}`,
     ),
   );
   const { objects } = await env.ARTIFACTS.list();
