@@ -59,6 +59,7 @@ export function createEdgeEnd(
       // A platform's clock has whole milliseconds: an alarm never comes too early.
       now: () => Math.floor(clock.nowMs),
       later: (work) => void work,
+      beginTurn: async () => () => {},
       alarm,
       connected: {
         read: async () => connected,

@@ -103,7 +103,7 @@ export class SimLink {
     this.runner.comeBack();
     this.#lostAtMs = Number.POSITIVE_INFINITY;
     const socket = this.#createSocket();
-    await acceptSocket(this.#edge, socket, this.runner.host.id);
+    await acceptSocket(this.#edge, socket, { runnerId: this.runner.host.id, project: MAIN_PROJECT });
     this.#say({ type: "hello", capabilities: CAPABILITIES, running: [] });
     this.#startSigns();
   }

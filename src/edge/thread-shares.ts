@@ -263,6 +263,11 @@ function countYounger({ running }: Line, thanMs: number): number {
   return count;
 }
 
+/** A project as a holder. */
+export function nameHolder(project: string): string {
+  return `the project ${project}`;
+}
+
 function tooMany(holder: string): ProblemError {
   const detail = `Too many requests of ${holder} wait for the edge, which others need too: send fewer at once.`;
   return new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });

@@ -7,6 +7,7 @@ import { ageMs } from "../clock.ts";
 import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
 import { findRunnerByCredentialHash } from "../store/fleet/registration-store.ts";
+import { nameHolder } from "../thread-shares.ts";
 import { hashSecret, isSecretOf } from "../store/secret.ts";
 import { checkRate } from "./key-rate.ts";
 import { PrincipalCache } from "./principal-cache.ts";
@@ -38,7 +39,7 @@ export function callerOf(request: Request): Caller {
 export function holderOf({ authorization, address }: Caller): string {
   const secret = readSecret(authorization);
   const principal = secret === undefined ? undefined : cache.get(secret)?.principal;
-  return principal === undefined ? `the address ${address}` : `the project ${principal.project}`;
+  return principal === undefined ? `the address ${address}` : nameHolder(principal.project);
 }
 
 function readSecret(authorization: string | undefined): string | undefined {

@@ -69,6 +69,12 @@ export function countTalk(link: LinkParts): string | null {
   return isSpent(link, "talk") ? `more than ${TALK.perSecond} small messages a second` : null;
 }
 
+/** Whether a message may wait, and be lost: it reaches the queue or the database, but nothing depends on it. */
+export function mayWait({ type, ...message }: RunnerMessage): boolean {
+  if (type === "health") return "requestId" in message && message.requestId === null;
+  return type === "jobProgress" || type === "directOutcomes";
+}
+
 /** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */
 type Excess = { readonly reason: string | null };
 const DROPPED: Excess = { reason: null };

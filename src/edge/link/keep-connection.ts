@@ -5,6 +5,7 @@ import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../hi
 import type { LinkParts } from "./link-parts.ts";
 import {
   attach,
+  type Attachment,
   attachmentOf,
   endSocket,
   handOverTicketKey,
@@ -23,7 +24,11 @@ const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced,
 const FLUSHED_BATCHES = 10;
 
 /** Accepts a runner's new socket, which ends the earlier ones: the Worker has checked its credential. */
-export async function acceptSocket(link: LinkParts, socket: LinkSocket, runnerId: string): Promise<void> {
+export async function acceptSocket(
+  link: LinkParts,
+  socket: LinkSocket,
+  runner: Pick<Attachment, "runnerId" | "project">,
+): Promise<void> {
   const { outside } = link;
   const isFlap = openSockets(outside.sockets()).some((old) => attachmentOf(old).isWelcomed);
   for (const old of outside.sockets()) closeSocket(link, old, CLOSE_CODES.replaced, "another socket took over");
@@ -31,11 +36,11 @@ export async function acceptSocket(link: LinkParts, socket: LinkSocket, runnerId
     outside.later(
       outside
         .queue()
-        .runnerFlapped(runnerId)
+        .runnerFlapped(runner.runnerId)
         .catch(() => undefined),
     );
   outside.accept(socket);
-  attach(socket, { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: outside.now() });
+  attach(socket, { connectionId: crypto.randomUUID(), ...runner, acceptedAtMs: outside.now() });
   await armBy(outside.alarm, outside.now() + link.silentMs, outside.now());
 }
 

@@ -68,6 +68,11 @@ export interface LinkOutside {
   now(): number;
   /** Runs work behind the reply. */
   later(work: Promise<unknown>): void;
+  /**
+   * Waits until the thread has time for a message of a project's runner; the returned function ends it. Throws
+   * `overloaded` where too many wait.
+   */
+  beginTurn(project: string): Promise<() => void>;
   readonly alarm: Alarm;
   /** Accepts a new socket. */
   accept(socket: LinkSocket): void;

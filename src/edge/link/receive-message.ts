@@ -13,7 +13,7 @@ import { toProblem } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { isSoundReport } from "../history/soundness.ts";
 import { cancelLeases } from "./ask-runner.ts";
-import { countInbound, countTalk, findExcess } from "./find-excess.ts";
+import { countInbound, countTalk, findExcess, mayWait } from "./find-excess.ts";
 import { closeSocket, endRunner, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
@@ -35,13 +35,18 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   }
   const excess = findExcess(link, socket, parsed.message, message.length);
   if (excess !== null) return excess.reason === null ? undefined : end(excess.reason);
+  let leave = () => {};
   try {
+    const { project = "" } = attachmentOf(socket);
+    if (mayWait(parsed.message)) leave = await link.outside.beginTurn(project);
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
     // The runner repeats essential messages: hello after a reconnect, outcomes of jobs until they are settled. Outcomes
     // of direct requests may be lost, like some measurements.
-    logFailure("link-message-failed", error, { type: parsed.message.type });
+    if (toProblem(error).code !== "overloaded") logFailure("link-message-failed", error, { type: parsed.message.type });
     if (parsed.message.type === "hello") closeSocket(link, socket, 1011, toProblem(error).code);
+  } finally {
+    leave();
   }
 }
 

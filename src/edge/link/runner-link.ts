@@ -21,6 +21,8 @@ import {
 import { createInFlight, type Timing } from "./in-flight.ts";
 import { issueTicket } from "./issue-ticket.ts";
 import type { IssuedTicket, LinkOutcome, LinkState, RunnerLinkRpc, TicketWish } from "./link-rpc.ts";
+import { nameHolder } from "../thread-shares.ts";
+import { threadShares } from "../turns.ts";
 import { tellHealth } from "./runner-health.ts";
 import {
   acceptSocket,
@@ -79,6 +81,13 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     return {
       now: () => Date.now(),
       later: (work) => ctx.waitUntil(work),
+      beginTurn: (project) =>
+        threadShares.begin({
+          // Callers must not keep their project's runners from coming back.
+          holder: `the runners of ${nameHolder(project)}`,
+          kind: "other",
+          waitUntil: (work) => ctx.waitUntil(work),
+        }),
       alarm: ctx.storage,
       accept: (socket: WebSocket) => ctx.acceptWebSocket(socket),
       sockets: () => ctx.getWebSockets(),
@@ -98,7 +107,8 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     if (new URL(request.url).pathname === "/live")
       return this.#live.open(isConnected(this.#parts)) ?? new Response(null, { status: 503 });
     const { 0: client, 1: server } = new WebSocketPair();
-    await acceptSocket(this.#parts, server, request.headers.get("x-runner-id") ?? "");
+    const of = (name: string) => request.headers.get(`x-runner-${name}`) ?? "";
+    await acceptSocket(this.#parts, server, { runnerId: of("id"), project: of("project") });
     return new Response(null, {
       status: 101,
       webSocket: client,

@@ -20,6 +20,8 @@ export interface DirectWay {
 export interface Attachment {
   readonly connectionId: string;
   readonly runnerId: string;
+  /** The runner's own project; absent of a socket that an older version accepted. */
+  readonly project?: string;
   readonly acceptedAtMs: number;
   /** Set once the edge has done its part of the greeting: an earlier end is no fault of the runner. */
   readonly isWelcomed?: true;

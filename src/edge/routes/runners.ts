@@ -66,6 +66,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
     const request = new Request(c.req.raw);
     request.headers.delete("authorization");
     request.headers.set("x-runner-id", runnerId);
+    request.headers.set("x-runner-project", env.project);
     return runnerLink(env, runnerId).fetch(request);
   });
 
