@@ -24,7 +24,7 @@ export function openApiDocument(): object {
 
 /** The same as JSON: to write its megabyte takes ten milliseconds, and anybody may ask for it. */
 export function openApiBytes(): Uint8Array<ArrayBuffer> {
-  bytes ??= new TextEncoder().encode(JSON.stringify(openApiDocument()));
+  bytes ??= new TextEncoder().encode(JSON.stringify(openApiDocument())) as Uint8Array<ArrayBuffer>;
   return bytes;
 }
 

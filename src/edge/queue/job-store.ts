@@ -27,6 +27,7 @@ import {
   toListed,
   toQueued,
   toRecord,
+  toText,
 } from "./job-rows.ts";
 import { JobTally } from "./job-tally.ts";
 import type { JobCount } from "./queue-rpc.ts";
@@ -40,10 +41,12 @@ export const PROGRESS_EVENTS = 2_000;
 /** Progress events, on average, after which those of a job are thinned. */
 const THINNED_EVERY = 64;
 
-/** Columns of a record, and of a job without its result, which may have megabytes. */
+/** Columns of a record, and of a job without its result. */
 const RECORD_COLUMNS =
   "id, state, attempt, max_attempts, epoch, runner_id, lease_until_ms, started_at_ms, ended_at_ms, problem";
 const SUMMARY_COLUMNS = `${RECORD_COLUMNS}, project, submitted_by, created_at_ms, spec, progress`;
+const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result
+  from (select ${SUMMARY_COLUMNS} from jobs where id = ?) left join job_results on job_id = id`;
 
 /** New job as first written. */
 export interface NewJob {
@@ -110,8 +113,17 @@ export class JobStore {
     this.#sql.exec("update jobs set progress = ? where id = ?", JSON.stringify(progress), id);
   }
 
+  /** Saves a result beside what lists show of it: each of them would parse its megabytes. */
   saveResult(id: string, result: JobResult): void {
-    this.#sql.exec("update jobs set result = ? where id = ?", JSON.stringify(result), id);
+    this.#sql.exec(
+      `insert or replace into job_results (job_id, verdict, roofline, skipped, result)
+       select id, ${VERDICT_SQL},
+         case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end,
+         result->'skipped', result
+       from (select id, kind, ?2 as result from jobs where id = ?1)`,
+      id,
+      JSON.stringify(result),
+    );
   }
 
   findRecord(id: string): JobRecord | null {
@@ -120,7 +132,12 @@ export class JobStore {
   }
 
   findJob(id: string): Job | null {
-    return this.#readEach(this.#sql.exec("select * from jobs where id = ?", id).toArray(), toJob)[0] ?? null;
+    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toJob)[0] ?? null;
+  }
+
+  /** A job as JSON. */
+  findText(id: string): string | null {
+    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toText)[0] ?? null;
   }
 
   mustFindJob(id: string): Job {
@@ -147,9 +164,7 @@ export class JobStore {
   ): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select ${SUMMARY_COLUMNS}, ${VERDICT_SQL} as verdict,
-           case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end as roofline
-         from jobs
+        `select ${SUMMARY_COLUMNS}, verdict, roofline from jobs left join job_results on job_id = id
          where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
            and (?6 is null or submitted_by = ?6)
          order by id desc limit ?4`,
@@ -285,11 +300,11 @@ export class JobStore {
   /** The latest calibration of each of these versions on each runner, newest first. */
   latestCalibrations(project: string, modelVersionIds: readonly string[]): LatestCalibration[] {
     const rows = this.#sql.exec(
-      `select ${SUMMARY_COLUMNS}, result->'skipped' as skipped from jobs join (
+      `select ${SUMMARY_COLUMNS}, skipped from jobs join (
          select max(id) as latest_id from jobs where kind = 'calibration' and project = ?
          and spec->>'modelVersionId' in (select value from json_each(?))
          group by spec->>'modelVersionId', spec->>'runnerId'
-       ) as latest on id = latest_id order by id desc limit ?`,
+       ) as latest on id = latest_id left join job_results on job_id = id order by id desc limit ?`,
       project,
       JSON.stringify(modelVersionIds),
       LIMITS.maxPageSize,
@@ -360,7 +375,8 @@ export class JobStore {
       from jobs where ended_at_ms is not null
     ) where place > ? and own > ?`;
     this.#tally.forget(ended, keep, keepOwn);
-    this.#sql.exec(`delete from events where job_id in (${ended})`, keep, keepOwn);
+    for (const table of ["events", "job_results"])
+      this.#sql.exec(`delete from ${table} where job_id in (${ended})`, keep, keepOwn);
     this.#sql.exec(`delete from jobs where id in (${ended})`, keep, keepOwn);
   }
 
