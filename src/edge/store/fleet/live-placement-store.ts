@@ -47,14 +47,14 @@ export async function readLivePlacements(
   profiles: readonly Profile[] = [],
 ): Promise<LivePlacement[]> {
   const { project } = db;
-  const [found, hosts] = await Promise.all([
+  const [found, hosts] = await db.batch([
     db
       .select({ row: placements, inputs: modelVersions.inputs })
       .from(placements)
       .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
       .innerJoin(models, eq(models.id, modelVersions.modelId))
       .where(and(eq(models.project, project), eq(placements.state, "eligible"))),
-    readHosts(db),
+    selectHosts(db),
   ]);
   const hostById = new Map(hosts.map((host) => [host.id, host]));
   return found.flatMap(({ row, inputs }) => {
@@ -81,10 +81,10 @@ export async function readLivePlacements(
   });
 }
 
-type Host = Awaited<ReturnType<typeof readHosts>>[number];
+type Host = Awaited<ReturnType<typeof selectHosts>>[number];
 
 /** Runners that have placements of the project's models, without their reports of kernels. */
-function readHosts(db: ProjectDatabase) {
+function selectHosts(db: ProjectDatabase) {
   const { id, project, shared, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
   return db
     .select({

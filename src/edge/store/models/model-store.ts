@@ -130,6 +130,7 @@ async function addVariants<Row extends Pick<VersionRow, "id">>(
   db: Database,
   rows: readonly Row[],
 ): Promise<(Row & Pick<FullRow, "variants">)[]> {
+  if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const found = await db
     .select()
