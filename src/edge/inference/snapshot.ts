@@ -3,9 +3,14 @@ import { ageMs } from "../clock.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { type LivePlacement, readLivePlacements, readServingChange } from "../store/fleet/live-placement-store.ts";
-import { readAllProfiles } from "../store/fleet/profile-store.ts";
-import { type NamedVersion, readServedVersions } from "../store/models/model-store.ts";
+import {
+  type LivePlacement,
+  readServingChange,
+  selectLivePlacements,
+  toLivePlacements,
+} from "../store/fleet/live-placement-store.ts";
+import { selectProfiles, toAllProfiles } from "../store/fleet/profile-store.ts";
+import { type NamedVersion, selectServedVersions, toNamedVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
 
 export type WaitUntil = (work: Promise<unknown>) => void;
@@ -185,8 +190,11 @@ async function readAnew(env: ProjectEnv): Promise<Snapshot> {
   const { changed, ...looked } = await currentMark(env);
   const known = current.get(env.project);
   if (changed !== null && known?.changed === changed && !hasEndedByTime(known)) return { ...known, ...looked };
-  const profiles = await readAllProfiles(db);
-  const [versions, placements] = await Promise.all([readServedVersions(db), readLivePlacements(db, profiles)]);
+  const statements = [selectProfiles(db), selectServedVersions(db), ...selectLivePlacements(db)] as const;
+  const [own, served, ...live] = await db.batch(statements);
+  const profiles = toAllProfiles(own);
+  const versions = await toNamedVersions(db, served);
+  const placements = toLivePlacements(db, profiles, live);
   const byName = Map.groupBy(versions, (version) => version.model);
   return {
     ...begun,

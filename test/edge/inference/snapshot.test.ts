@@ -111,19 +111,13 @@ it("is read by one request of a project at a time, and has nothing of other proj
   expect(findVersion(await currentSnapshot(other), "own")).toBeNull();
 });
 
-/** The database of a call, whose readings of versions `trouble` may hold up or fail. */
+/** The database of a call, whose batches, which read snapshots, `trouble` may hold up or fail. */
 function troubled(trouble: () => Promise<void>) {
-  const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get: (target, name) => {
-        const method = Reflect.get(target, name).bind(target);
-        if (name === "bind") return (...values: unknown[]) => wrap(method(...values));
-        return name === "raw" || name === "all" ? async () => (await trouble(), method()) : method;
-      },
-    });
-  const prepare = (query: string) =>
-    query.includes("model_versions") ? wrap(env.DB.prepare(query)) : env.DB.prepare(query);
-  const DB = new Proxy(env.DB, { get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)) });
+  const batch = async (statements: D1PreparedStatement[]) => {
+    await trouble();
+    return env.DB.batch(statements);
+  };
+  const DB = new Proxy(env.DB, { get: (db, name) => (name === "batch" ? batch : Reflect.get(db, name).bind(db)) });
   return { ...call, env: { ...mainEnv, DB } };
 }
 

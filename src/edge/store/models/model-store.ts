@@ -336,9 +336,9 @@ export function readVersionsInSight(
   return readNamedVersions(db, and(isOfOpenProject(db), shared ? undefined : eq(models.project, project)));
 }
 
-/** Every version of the project's models; none once it is closed. */
-export function readServedVersions(db: ProjectDatabase): Promise<NamedVersion[]> {
-  return readNamedVersions(db, and(isOfOpenProject(db), eq(models.project, db.project)));
+/** Statement for every version of the project's models; none once it is closed. */
+export function selectServedVersions(db: ProjectDatabase) {
+  return selectVersions(db, and(isOfOpenProject(db), eq(models.project, db.project)));
 }
 
 function isOfOpenProject(db: Database): SQL {
@@ -353,8 +353,12 @@ export function readVersionsOf(db: ProjectDatabase, nameOrId?: string): Promise<
 }
 
 async function readNamedVersions(db: Database, which: SQL | undefined): Promise<NamedVersion[]> {
+  return toNamedVersions(db, await selectVersions(db, which));
+}
+
+function selectVersions(db: Database, which: SQL | undefined) {
   const { card: _, ...served } = getTableColumns(modelVersions);
-  const rows = await db
+  return db
     .select({
       version: served,
       project: models.project,
@@ -366,6 +370,13 @@ async function readNamedVersions(db: Database, which: SQL | undefined): Promise<
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(which)
     .orderBy(asc(modelVersions.version), asc(modelVersions.id));
+}
+
+/** Versions that a statement found, with their further files, which are read. */
+export async function toNamedVersions(
+  db: Database,
+  rows: Awaited<ReturnType<typeof selectVersions>>,
+): Promise<NamedVersion[]> {
   const versions = await addVariants(
     db,
     rows.map(({ version, ...of }) => ({ ...version, of })),

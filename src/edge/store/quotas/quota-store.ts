@@ -57,11 +57,22 @@ export function hasRoomForFile(project: string, digest: string, sizeBytes: strin
 
 /** The condition of `hasRoom` for one more, in a statement of drizzle's. */
 export function roomFor({ project }: Pick<ProjectDatabase, "project">, quota: StoredQuota): SQL {
-  const parts = hasRoom(quota, "?project").split("?project");
+  return ofProject(project, (name) => hasRoom(quota, name));
+}
+
+function ofProject(project: string, write: (project: string) => string): SQL {
+  const parts = write("?project").split("?project");
   return sql.join(
     parts.map((part) => sql.raw(part)),
     sql`${project}`,
   );
+}
+
+/** Statement for what a job needs room for: in the queue, and for its run once it has ended. */
+export function selectJobRoom(db: ProjectDatabase) {
+  const mostQueued = ofProject(db.project, (project) => limitOf("queuedJobs", project)).mapWith(Number);
+  const fits = roomFor(db, "runs").mapWith(Boolean);
+  return db.select({ mostQueued: mostQueued.as("most_queued"), fits: fits.as("fits") }).from(sql`(select 1)`);
 }
 
 /** The limits that the operator set for a project. */
