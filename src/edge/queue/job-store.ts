@@ -48,6 +48,11 @@ const SUMMARY_COLUMNS = `${RECORD_COLUMNS}, project, submitted_by, created_at_ms
 const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result
   from (select ${SUMMARY_COLUMNS} from jobs where id = ?) left join job_results on job_id = id`;
 
+/** Waiting jobs that a runner of the fleet might take, by their index, and those of them for any or these runners. */
+const TO_PLACE = "jobs indexed by jobs_to_place where state = 'queued' and unfit_for is null";
+const UNPINNED = "spec->>'runnerId' is null";
+const pinnedTo = (runnerIds: string) => `spec->>'runnerId' in (select value from json_each(${runnerIds}))`;
+
 /** New job as first written. */
 export interface NewJob {
   readonly id: string;
@@ -66,6 +71,8 @@ export interface NewJob {
 export class JobStore {
   readonly #sql: ObjectSql;
   readonly #tally: JobTally;
+  /** The fleet that marks of unfit jobs are of; null before the first look. */
+  #fleet: string | null = null;
   /** Jobs whose rows this release could not read. */
   readonly #unreadable = new Set<string>();
 
@@ -185,23 +192,38 @@ export class JobStore {
    * marked as unfit for this fleet. They are read lazily; the project with the oldest job is first.
    */
   queuedFor(runnerIds: readonly string[], fleet: string): Map<string, Iterable<QueuedJob>> {
-    const projects = this.#sql
-      .exec<{ project: string }>("select project from jobs where state = 'queued' group by 1 order by min(id)")
-      .toArray();
+    this.#heed(fleet);
     const ids = JSON.stringify(runnerIds);
-    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids, fleet)]));
+    // From project to project by the index: to go through the jobs would take a millisecond for a few thousands.
+    const projects = this.#sql
+      .exec<{ project: string }>(
+        `with recursive unpinned (project) as (
+           select min(project) from ${TO_PLACE} and ${UNPINNED}
+           union all
+           select (select min(project) from ${TO_PLACE} and ${UNPINNED} and project > unpinned.project)
+           from unpinned where project is not null
+         )
+         select project from (
+           select project, (
+             select min(id) from ${TO_PLACE} and ${UNPINNED} and project = unpinned.project
+           ) as first from unpinned where project is not null
+           union all select project, min(id) from ${TO_PLACE} and ${pinnedTo("?")} group by 1
+         ) group by 1 order by min(first)`,
+        ids,
+      )
+      .toArray();
+    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids)]));
   }
 
-  *#queuedOf(project: string, runnerIds: string, fleet: string): Generator<QueuedJob> {
+  *#queuedOf(project: string, runnerIds: string): Generator<QueuedJob> {
+    const select = `select ${RECORD_COLUMNS}, project, spec, profile
+      from ${TO_PLACE} and project = ?1 and id > ?2`;
     for (let afterId = ""; ;) {
       const rows = this.#sql
         .exec(
-          `select ${RECORD_COLUMNS}, project, spec, profile from jobs
-           where state = 'queued' and project = ? and id > ? and unfit_for is not ? and (spec->>'runnerId' is null
-           or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
+          `${select} and ${UNPINNED} union all ${select} and ${pinnedTo("?3")} order by id limit ?4`,
           project,
           afterId,
-          fleet,
           runnerIds,
           DISPATCH_ROWS,
         )
@@ -214,14 +236,23 @@ export class JobStore {
 
   /** Marks a waiting job that no runner of this fleet can take: it is not read again until the fleet has changed. */
   markUnfit(id: string, fleet: string): void {
+    this.#heed(fleet);
     this.#sql.exec("update jobs set unfit_for = ? where id = ?", fleet, id);
+  }
+
+  /** Takes the marks of another fleet back. */
+  #heed(fleet: string): void {
+    if (fleet === this.#fleet) return;
+    this.#sql.exec("update jobs set unfit_for = null where state = 'queued' and unfit_for <> ?", fleet);
+    this.#fleet = fleet;
   }
 
   /** Whether a waiting job exists that this runner of a fleet might get. */
   hasQueuedFor(runnerId: string, fleet: string): boolean {
-    const waiting = `select 1 from jobs where state = 'queued' and unfit_for is not ?
-      and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1`;
-    return this.#first(waiting, fleet, runnerId) !== null;
+    this.#heed(fleet);
+    const waiting = `select 1 from ${TO_PLACE} and ${UNPINNED}
+      union all select 1 from ${TO_PLACE} and ${pinnedTo("?")} limit 1`;
+    return this.#first(waiting, JSON.stringify([runnerId])) !== null;
   }
 
   createdAtMs(id: string): number {
@@ -269,8 +300,8 @@ export class JobStore {
   /** Waiting jobs of a project's callers, or those of the edge's own for it. */
   countQueuedOf(project: string, isEdges: boolean): number {
     const own = `select count(*) as n from jobs
-      where state = 'queued' and project = ? and (submitted_by is null) = ?`;
-    return Number(this.#first(own, project, Number(isEdges))?.n ?? 0);
+      where state = 'queued' and project = ? and submitted_by is ${isEdges ? "" : "not"} null`;
+    return Number(this.#first(own, project)?.n ?? 0);
   }
 
   /** Ids of a project's jobs that wait or run, of whatever release. */

@@ -164,6 +164,9 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
      case when length(result->'roofline') <= 2048 then result->'roofline' end, result->'skipped', result
    from jobs where result is not null;
    update jobs set result = null where result is not null`,
+  `drop index if exists jobs_waiting_fit;
+   create index if not exists jobs_to_place on jobs (spec->>'runnerId', project, id)
+     where state = 'queued' and unfit_for is null`,
 ];
 
 type Row = { runner_id: string; standing: string };
