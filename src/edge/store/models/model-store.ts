@@ -313,7 +313,7 @@ export async function findAnyVersion(db: Database, versionId: string): Promise<N
 /** Versions with these bytes, of any project. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
   const { id, files, digest: own } = modelVersions;
-  const [versions, further] = await Promise.all([
+  const [versions, further] = await db.batch([
     db.select({ id }).from(modelVersions).where(eq(own, digest)),
     db.select({ id: modelVariants.modelVersionId }).from(modelVariants).where(eq(modelVariants.digest, digest)),
   ]);
