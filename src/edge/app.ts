@@ -128,9 +128,12 @@ const apiHeaders = async (c: Context<AppEnv>, next: () => Promise<void>): Promis
   c.res.headers.set("x-content-type-options", "nosniff");
 };
 
+/** Patterns of the API's paths, with their methods. */
+const PATHS = Object.values(endpoints).map(
+  ({ path, method }) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`), method.toUpperCase()] as const,
+);
+
 /** Methods that a path of the API supports. */
 function methodsOf(path: string): string[] {
-  return Object.values(endpoints)
-    .filter((endpoint) => new RegExp(`^${endpoint.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path))
-    .map((endpoint) => endpoint.method.toUpperCase());
+  return PATHS.filter(([pattern]) => pattern.test(path)).map(([, method]) => method);
 }

@@ -3,7 +3,7 @@ import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { configOf, type Env, jobQueue, type ProjectEnv } from "../config.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { isPlacedOn } from "../store/fleet/placement-store.ts";
+import { hasFileOn, isPlacedOn } from "../store/fleet/placement-store.ts";
 import { readAllProfiles } from "../store/fleet/profile-store.ts";
 import { findRunner } from "../store/fleet/runner-store.ts";
 import { isPoolDigest } from "../store/kernels/agent-pool-store.ts";
@@ -49,6 +49,8 @@ export async function mustEndItself(env: ProjectEnv, id: string): Promise<void> 
 /** Whether a runner may read a file: one of its placed models, or one used by a job that it leases. */
 export async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
   const db = openDatabase(env.DB);
+  // Most that are asked for, and again for each of their ranges.
+  if (await hasFileOn(db, runnerId, digest)) return true;
   const versionIds = await readVersionsOfDigest(db, digest);
   if (await isPlacedOn(db, runnerId, versionIds)) return true;
   // Any runner of a project may have to search its memories or work on its pools.

@@ -8,6 +8,7 @@ import { convertSchemas, type JsonSchema } from "./json-schema.ts";
 import { isOip, problemsOf, statusOf } from "./problems.ts";
 
 let document: object | null = null;
+let bytes: Uint8Array<ArrayBuffer> | null = null;
 
 /** Secrets of a caller, each as a bearer token. */
 const SECRETS = {
@@ -19,6 +20,12 @@ const SECRETS = {
 export function openApiDocument(): object {
   document ??= generate();
   return document;
+}
+
+/** The same as JSON: to write its megabyte takes ten milliseconds, and anybody may ask for it. */
+export function openApiBytes(): Uint8Array<ArrayBuffer> {
+  bytes ??= new TextEncoder().encode(JSON.stringify(openApiDocument())) as Uint8Array<ArrayBuffer>;
+  return bytes;
 }
 
 function generate(): object {

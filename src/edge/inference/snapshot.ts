@@ -3,9 +3,14 @@ import { ageMs } from "../clock.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { type LivePlacement, readLivePlacements, readServingChange } from "../store/fleet/live-placement-store.ts";
-import { readAllProfiles } from "../store/fleet/profile-store.ts";
-import { type NamedVersion, readServedVersions } from "../store/models/model-store.ts";
+import {
+  type LivePlacement,
+  readServingChange,
+  selectLivePlacements,
+  toLivePlacements,
+} from "../store/fleet/live-placement-store.ts";
+import { selectProfiles, toAllProfiles } from "../store/fleet/profile-store.ts";
+import { type NamedVersion, selectServedVersions, toNamedVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
 
 export type WaitUntil = (work: Promise<unknown>) => void;
@@ -52,6 +57,8 @@ export interface Snapshot {
   readonly reading: number;
   /** Mark of the database's last change by then; null where it has none. */
   readonly changed: string | null;
+  /** Its versions and placements, and what it counts as beside them. */
+  readonly rows: number;
   /** Every version, by model and in order. */
   readonly all: readonly Version[];
   /** Versions by model name and by model id, in order. */
@@ -64,8 +71,10 @@ export interface Snapshot {
 
 /** An unknown model causes no new reading within this time. */
 const FRESH_MS = 250;
-/** Projects whose snapshots this isolate keeps: those that were read last. */
-const KEPT_SNAPSHOTS = 100;
+/** Versions and placements in the snapshots that this isolate keeps: those that were read last. Each has some 2 KB. */
+const KEPT_ROWS = 20_000;
+/** What a snapshot counts as beside its rows. */
+const SNAPSHOT_ROWS = 10;
 /** Time for which others wait for a reading: then it is slow, or was lost with its isolate's request. */
 const READING_MS = 500;
 const POLL_MS = 5;
@@ -80,7 +89,16 @@ interface Reading {
   failures: number;
 }
 
+/** What a reading knows of its time: the snapshot's fields of these names. */
+type Begun = Pick<Snapshot, "readAtMs" | "changes" | "reading">;
+
+const NEVER = Number.NEGATIVE_INFINITY;
 const current = new Map<string, Snapshot>();
+/** Rows of these. */
+let keptRows = 0;
+/** The last reading of the database's mark, which is one for all projects, and the start of the one under way. */
+let mark: Begun & Pick<Snapshot, "changed"> = { readAtMs: NEVER, changes: 0, reading: 0, changed: null };
+let markingSinceMs = NEVER;
 const underWay = new Map<string, Reading>();
 /** Counts changes through this isolate, and readings. */
 let changes = 0;
@@ -107,8 +125,7 @@ export async function currentSnapshot(call: ProjectCall): Promise<Snapshot> {
 }
 
 function readingOf(project: string): Reading {
-  const never = Number.NEGATIVE_INFINITY;
-  const known = underWay.get(project) ?? { sinceMs: never, refreshedMs: never, failures: 0 };
+  const known = underWay.get(project) ?? { sinceMs: NEVER, refreshedMs: NEVER, failures: 0 };
   underWay.set(project, known);
   return known;
 }
@@ -164,7 +181,7 @@ async function readNow(env: ProjectEnv, reading: Reading): Promise<Snapshot> {
     reading.failures++;
     throw error;
   } finally {
-    if (reading.sinceMs === sinceMs) reading.sinceMs = Number.NEGATIVE_INFINITY;
+    if (reading.sinceMs === sinceMs) reading.sinceMs = NEVER;
   }
 }
 
@@ -172,20 +189,46 @@ async function readNow(env: ProjectEnv, reading: Reading): Promise<Snapshot> {
 async function readAnew(env: ProjectEnv): Promise<Snapshot> {
   const db = openProject(env);
   const begun = { readAtMs: Date.now(), changes, reading: ++readings };
-  const changed = await readServingChange(db);
+  const { changed, ...looked } = await currentMark(env);
   const known = current.get(env.project);
-  if (changed !== null && known?.changed === changed && !hasEndedByTime(known)) return { ...known, ...begun };
-  const profiles = await readAllProfiles(db);
-  const [versions, placements] = await Promise.all([readServedVersions(db), readLivePlacements(db, profiles)]);
+  if (changed !== null && known?.changed === changed && !hasEndedByTime(known)) return { ...known, ...looked };
+  const statements = [selectProfiles(db), selectServedVersions(db), ...selectLivePlacements(db)] as const;
+  const [own, served, ...live] = await db.batch(statements);
+  const profiles = toAllProfiles(own);
+  const versions = await toNamedVersions(db, served);
+  const placements = toLivePlacements(db, profiles, live);
   const byName = Map.groupBy(versions, (version) => version.model);
   return {
     ...begun,
     changed,
+    rows: SNAPSHOT_ROWS + versions.length + placements.length,
     all: [...byName.values()].flat(),
     versions: new Map([...byName, ...Map.groupBy(versions, (version) => version.modelId)]),
     profiles: new Set(profiles.map(({ name }) => name)),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
+}
+
+/**
+ * The mark of the last moment, after all changes of the project through this isolate. One request reads it at a time:
+ * with many projects, each would read the same.
+ */
+async function currentMark(env: ProjectEnv): Promise<typeof mark> {
+  const least = changedLast.get(env.project) ?? 0;
+  const sinceMs = Date.now();
+  // However long its reading took: under load, all that waited would read it again, one after the other.
+  const isGood = () => mark.readAtMs > sinceMs - FRESH_MS && mark.readAtMs <= Date.now() && mark.changes >= least;
+  while (!isGood() && ageMs(markingSinceMs) < READING_MS && ageMs(sinceMs) < READING_MS) await scheduler.wait(POLL_MS);
+  if (isGood()) return mark;
+  const begun = { readAtMs: Date.now(), changes, reading: ++readings };
+  markingSinceMs = begun.readAtMs;
+  try {
+    const read = { ...begun, changed: await readServingChange(openProject(env)) };
+    if (read.reading > mark.reading) mark = read;
+    return read;
+  } finally {
+    if (markingSinceMs === begun.readAtMs) markingSinceMs = NEVER;
+  }
 }
 
 /** Whether a quarantine has ended, which changes nothing in the database. */
@@ -202,8 +245,10 @@ function replaceCurrent(project: string, read: Snapshot): Snapshot {
   current.delete(project);
   current.set(project, kept);
   if ((changedLast.get(project) ?? 0) <= kept.changes) changedLast.delete(project);
-  for (const oldest of current.keys()) {
-    if (current.size <= KEPT_SNAPSHOTS) break;
+  keptRows += kept.rows - (known?.rows ?? 0);
+  for (const [oldest, { rows }] of current) {
+    if (keptRows <= KEPT_ROWS || oldest === project) break;
+    keptRows -= rows;
     current.delete(oldest);
     underWay.delete(oldest);
   }
@@ -222,6 +267,8 @@ export function noteChange(project: string): void {
 export function forgetSnapshot(): void {
   current.clear();
   underWay.clear();
+  keptRows = 0;
+  mark = { ...mark, readAtMs: NEVER };
 }
 
 /** Whether any of a version's placements takes requests now. */

@@ -119,6 +119,11 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return this.#isOf(project, id) ? this.#parts.store.findJob(id) : null;
   }
 
+  /** The same as JSON: a result of megabytes is not parsed on its way to the caller. */
+  getText(project: string, id: string): string | null {
+    return this.#isOf(project, id) ? this.#parts.store.findText(id) : null;
+  }
+
   /** Number of jobs by kind and state; for end states, all that ever reached them. */
   counts(): JobCount[] {
     return this.#parts.store.counts();

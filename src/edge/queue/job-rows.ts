@@ -71,6 +71,12 @@ export function toJob(row: Row): Job {
   return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
 }
 
+/** A job as JSON. A result of megabytes stays the text that it is. */
+export function toText(row: Row): string {
+  if (row.result === null) return JSON.stringify(toJob(row));
+  return `${JSON.stringify(toSummary(row)).slice(0, -1)},"result":${text(row.result)}}`;
+}
+
 /** A calibration as its model's placements show it; nothing of a cancelled one. Its row has what its result skipped. */
 export function toLatestCalibration(row: Row): LatestCalibration[] {
   const { id, state, spec, problem, ...times } = toSummary(row);

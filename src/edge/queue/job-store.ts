@@ -27,6 +27,7 @@ import {
   toListed,
   toQueued,
   toRecord,
+  toText,
 } from "./job-rows.ts";
 import { JobTally } from "./job-tally.ts";
 import type { JobCount } from "./queue-rpc.ts";
@@ -40,10 +41,17 @@ export const PROGRESS_EVENTS = 2_000;
 /** Progress events, on average, after which those of a job are thinned. */
 const THINNED_EVERY = 64;
 
-/** Columns of a record, and of a job without its result, which may have megabytes. */
+/** Columns of a record, and of a job without its result. */
 const RECORD_COLUMNS =
   "id, state, attempt, max_attempts, epoch, runner_id, lease_until_ms, started_at_ms, ended_at_ms, problem";
 const SUMMARY_COLUMNS = `${RECORD_COLUMNS}, project, submitted_by, created_at_ms, spec, progress`;
+const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result
+  from (select ${SUMMARY_COLUMNS} from jobs where id = ?) left join job_results on job_id = id`;
+
+/** Waiting jobs that a runner of the fleet might take, by their index, and those of them for any or these runners. */
+const TO_PLACE = "jobs indexed by jobs_to_place where state = 'queued' and unfit_for is null";
+const UNPINNED = "spec->>'runnerId' is null";
+const pinnedTo = (runnerIds: string) => `spec->>'runnerId' in (select value from json_each(${runnerIds}))`;
 
 /** New job as first written. */
 export interface NewJob {
@@ -63,6 +71,8 @@ export interface NewJob {
 export class JobStore {
   readonly #sql: ObjectSql;
   readonly #tally: JobTally;
+  /** The fleet that marks of unfit jobs are of; null before the first look. */
+  #fleet: string | null = null;
   /** Jobs whose rows this release could not read. */
   readonly #unreadable = new Set<string>();
 
@@ -110,8 +120,17 @@ export class JobStore {
     this.#sql.exec("update jobs set progress = ? where id = ?", JSON.stringify(progress), id);
   }
 
+  /** Saves a result beside what lists show of it: each of them would parse its megabytes. */
   saveResult(id: string, result: JobResult): void {
-    this.#sql.exec("update jobs set result = ? where id = ?", JSON.stringify(result), id);
+    this.#sql.exec(
+      `insert or replace into job_results (job_id, verdict, roofline, skipped, result)
+       select id, ${VERDICT_SQL},
+         case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end,
+         result->'skipped', result
+       from (select id, kind, ?2 as result from jobs where id = ?1)`,
+      id,
+      JSON.stringify(result),
+    );
   }
 
   findRecord(id: string): JobRecord | null {
@@ -120,7 +139,12 @@ export class JobStore {
   }
 
   findJob(id: string): Job | null {
-    return this.#readEach(this.#sql.exec("select * from jobs where id = ?", id).toArray(), toJob)[0] ?? null;
+    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toJob)[0] ?? null;
+  }
+
+  /** A job as JSON. */
+  findText(id: string): string | null {
+    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toText)[0] ?? null;
   }
 
   mustFindJob(id: string): Job {
@@ -147,9 +171,7 @@ export class JobStore {
   ): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select ${SUMMARY_COLUMNS}, ${VERDICT_SQL} as verdict,
-           case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end as roofline
-         from jobs
+        `select ${SUMMARY_COLUMNS}, verdict, roofline from jobs left join job_results on job_id = id
          where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
            and (?6 is null or submitted_by = ?6)
          order by id desc limit ?4`,
@@ -170,23 +192,38 @@ export class JobStore {
    * marked as unfit for this fleet. They are read lazily; the project with the oldest job is first.
    */
   queuedFor(runnerIds: readonly string[], fleet: string): Map<string, Iterable<QueuedJob>> {
-    const projects = this.#sql
-      .exec<{ project: string }>("select project from jobs where state = 'queued' group by 1 order by min(id)")
-      .toArray();
+    this.#heed(fleet);
     const ids = JSON.stringify(runnerIds);
-    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids, fleet)]));
+    // From project to project by the index: to go through the jobs would take a millisecond for a few thousands.
+    const projects = this.#sql
+      .exec<{ project: string }>(
+        `with recursive unpinned (project) as (
+           select min(project) from ${TO_PLACE} and ${UNPINNED}
+           union all
+           select (select min(project) from ${TO_PLACE} and ${UNPINNED} and project > unpinned.project)
+           from unpinned where project is not null
+         )
+         select project from (
+           select project, (
+             select min(id) from ${TO_PLACE} and ${UNPINNED} and project = unpinned.project
+           ) as first from unpinned where project is not null
+           union all select project, min(id) from ${TO_PLACE} and ${pinnedTo("?")} group by 1
+         ) group by 1 order by min(first)`,
+        ids,
+      )
+      .toArray();
+    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids)]));
   }
 
-  *#queuedOf(project: string, runnerIds: string, fleet: string): Generator<QueuedJob> {
+  *#queuedOf(project: string, runnerIds: string): Generator<QueuedJob> {
+    const select = `select ${RECORD_COLUMNS}, project, spec, profile
+      from ${TO_PLACE} and project = ?1 and id > ?2`;
     for (let afterId = ""; ;) {
       const rows = this.#sql
         .exec(
-          `select ${RECORD_COLUMNS}, project, spec, profile from jobs
-           where state = 'queued' and project = ? and id > ? and unfit_for is not ? and (spec->>'runnerId' is null
-           or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
+          `${select} and ${UNPINNED} union all ${select} and ${pinnedTo("?3")} order by id limit ?4`,
           project,
           afterId,
-          fleet,
           runnerIds,
           DISPATCH_ROWS,
         )
@@ -199,14 +236,23 @@ export class JobStore {
 
   /** Marks a waiting job that no runner of this fleet can take: it is not read again until the fleet has changed. */
   markUnfit(id: string, fleet: string): void {
+    this.#heed(fleet);
     this.#sql.exec("update jobs set unfit_for = ? where id = ?", fleet, id);
+  }
+
+  /** Takes the marks of another fleet back. */
+  #heed(fleet: string): void {
+    if (fleet === this.#fleet) return;
+    this.#sql.exec("update jobs set unfit_for = null where state = 'queued' and unfit_for <> ?", fleet);
+    this.#fleet = fleet;
   }
 
   /** Whether a waiting job exists that this runner of a fleet might get. */
   hasQueuedFor(runnerId: string, fleet: string): boolean {
-    const waiting = `select 1 from jobs where state = 'queued' and unfit_for is not ?
-      and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1`;
-    return this.#first(waiting, fleet, runnerId) !== null;
+    this.#heed(fleet);
+    const waiting = `select 1 from ${TO_PLACE} and ${UNPINNED}
+      union all select 1 from ${TO_PLACE} and ${pinnedTo("?")} limit 1`;
+    return this.#first(waiting, JSON.stringify([runnerId])) !== null;
   }
 
   createdAtMs(id: string): number {
@@ -254,8 +300,8 @@ export class JobStore {
   /** Waiting jobs of a project's callers, or those of the edge's own for it. */
   countQueuedOf(project: string, isEdges: boolean): number {
     const own = `select count(*) as n from jobs
-      where state = 'queued' and project = ? and (submitted_by is null) = ?`;
-    return Number(this.#first(own, project, Number(isEdges))?.n ?? 0);
+      where state = 'queued' and project = ? and submitted_by is ${isEdges ? "" : "not"} null`;
+    return Number(this.#first(own, project)?.n ?? 0);
   }
 
   /** Ids of a project's jobs that wait or run, of whatever release. */
@@ -285,11 +331,11 @@ export class JobStore {
   /** The latest calibration of each of these versions on each runner, newest first. */
   latestCalibrations(project: string, modelVersionIds: readonly string[]): LatestCalibration[] {
     const rows = this.#sql.exec(
-      `select ${SUMMARY_COLUMNS}, result->'skipped' as skipped from jobs join (
+      `select ${SUMMARY_COLUMNS}, skipped from jobs join (
          select max(id) as latest_id from jobs where kind = 'calibration' and project = ?
          and spec->>'modelVersionId' in (select value from json_each(?))
          group by spec->>'modelVersionId', spec->>'runnerId'
-       ) as latest on id = latest_id order by id desc limit ?`,
+       ) as latest on id = latest_id left join job_results on job_id = id order by id desc limit ?`,
       project,
       JSON.stringify(modelVersionIds),
       LIMITS.maxPageSize,
@@ -360,7 +406,8 @@ export class JobStore {
       from jobs where ended_at_ms is not null
     ) where place > ? and own > ?`;
     this.#tally.forget(ended, keep, keepOwn);
-    this.#sql.exec(`delete from events where job_id in (${ended})`, keep, keepOwn);
+    for (const table of ["events", "job_results"])
+      this.#sql.exec(`delete from ${table} where job_id in (${ended})`, keep, keepOwn);
     this.#sql.exec(`delete from jobs where id in (${ended})`, keep, keepOwn);
   }
 

@@ -13,6 +13,7 @@ import { runIdOf } from "../store/history/run-store.ts";
 import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
 import type { HeldJob, Results, SoundOutcome } from "./queue-parts.ts";
 import { logFailure } from "../log-failure.ts";
+import { endTurn } from "../turns.ts";
 
 const UNSOUND = createProblem(
   "backend-failed",
@@ -53,6 +54,8 @@ export class KeptResults implements Results {
     { result, deviceKey, startedAt, trace, samples }: SoundOutcome,
     endedAtMs: number,
   ): Promise<JobResult> {
+    // A result of megabytes was copied and judged in this turn, and is written in the next.
+    await endTurn();
     const env = scopeEnv(this.#env(), project);
     if (samples !== undefined) await keepSamples(env, runIdOf(jobId), attempt, samples);
     const startedAtMs = Date.parse(startedAt);

@@ -56,6 +56,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   // Jobs, for their submitters.
   submit(submission: Submission): Promise<SubmitOutcome>;
   get(project: string, id: string): Job | null;
+  getText(project: string, id: string): string | null;
   list(
     project: string,
     query: JobListQuery,

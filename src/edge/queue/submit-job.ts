@@ -5,9 +5,10 @@ import { formatTraceparent } from "../../telemetry/trace-context.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { prepareSpec } from "../kinds/prepare-spec.ts";
 import { openProject } from "../store/database.ts";
-import { findProfile } from "../store/fleet/profile-store.ts";
-import { mustHaveRoom } from "../store/quotas/quota-problem.ts";
-import { readLimit } from "../store/quotas/quota-store.ts";
+import { findBuiltIn, selectProfile, toFoundProfile } from "../store/fleet/profile-store.ts";
+import { selectInSight } from "../store/fleet/runner-store.ts";
+import { quotaExceeded } from "../store/quotas/quota-problem.ts";
+import { selectJobRoom } from "../store/quotas/quota-store.ts";
 import { hexOf } from "../store/secret.ts";
 import type { SubmitOutcome } from "./queue-rpc.ts";
 
@@ -33,13 +34,15 @@ export async function submitJob(env: ProjectEnv, { principal, key, scope }: Subm
   // First: what the request names may have changed since, or be gone, and a retry gets its job all the same.
   const known = idempotencyKey === null ? null : await queue.findSubmitted(idempotencyKey, requestHash);
   if (known !== null) return jobOf(known);
-  const [mostQueued, profile] = await Promise.all([
-    readLimit(env.DB, env.project, "queuedJobs"),
-    input.profile === undefined ? null : findProfile(openProject(env), input.profile),
-    // Once it has ended, nobody is there to be refused.
-    mustHaveRoom(env, "runs"),
-  ]);
-  const spec = await prepareSpec(env, input, profile);
+  const db = openProject(env);
+  const named = input.profile ?? "";
+  // One batch: a question to the database costs more than what it asks.
+  const [[room], own, ...inSight] = await db.batch([selectJobRoom(db), selectProfile(db, named), ...selectInSight(db)]);
+  // Once it has ended, nobody is there to be refused.
+  if (room?.fits !== true) throw await quotaExceeded(env, { runs: 1 });
+  const { mostQueued } = room;
+  const profile = findBuiltIn(named) ?? toFoundProfile(own);
+  const spec = await prepareSpec(env, input, profile, inSight.flat());
   const submission = { project: env.project, submittedBy: principal?.id ?? null, spec, profile, mostQueued };
   const traceparent = scope === null ? null : formatTraceparent(scope.context);
   return jobOf(await queue.submit({ ...submission, idempotencyKey, requestHash, traceparent }));

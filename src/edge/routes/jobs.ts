@@ -16,9 +16,10 @@ export function bindJobs(app: Hono<AppEnv>): void {
     const beforeId = query.cursor === undefined ? null : String(decodeCursor(query.cursor, 1)[0]);
     return jobQueue(env).list(env.project, query, beforeId);
   });
-  bind(app, endpoints.getJob, async ({ env, params: { id } }) =>
-    mustFind(id, await jobQueue(env).get(env.project, id)),
-  );
+  bind(app, endpoints.getJob, async ({ c, env, params: { id } }) => {
+    const text = mustFind(id, await jobQueue(env).getText(env.project, id));
+    return c.body(text, 200, { "content-type": "application/json" });
+  });
   bind(app, endpoints.cancelJob, async ({ env, params: { id } }) =>
     mustFind(id, await jobQueue(env).cancel(env.project, id)),
   );

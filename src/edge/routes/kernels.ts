@@ -19,9 +19,10 @@ import {
   listSubmittedKernels,
   setCheckJob,
 } from "../store/kernels/kernel-store.ts";
-import { readAllCapabilities } from "../store/fleet/runner-store.ts";
+import { withCapabilities } from "../store/fleet/capability-cache.ts";
+import { readAllCapabilities, selectInSight } from "../store/fleet/runner-store.ts";
 import { readLeaderboard } from "../store/kernels/standing-store.ts";
-import { readLimit } from "../store/quotas/quota-store.ts";
+import { selectJobRoom } from "../store/quotas/quota-store.ts";
 import { resolveReference } from "../kinds/subjects/submitted-kernel.ts";
 
 /** Untimed runs before the timed ones, in the benchmark that checks a new kernel. */
@@ -29,20 +30,22 @@ const CHECK_WARMUP = 3;
 
 export function bindKernels(app: Hono<AppEnv>): void {
   bind(app, endpoints.submitKernel, async ({ env, principal, body }) => {
-    const runners = await readAllCapabilities(openProject(env));
-    const { reference, dtype } = await resolveReference(openProject(env), body, runners);
+    const db = openProject(env);
+    const [[room], ...inSight] = await db.batch([selectJobRoom(db), ...selectInSight(db)]);
+    const runners = (await withCapabilities(db, inSight.flat())).map(({ capabilities }) => capabilities);
+    const { reference, dtype } = await resolveReference(db, body, runners);
     const ownerId = principal?.id ?? "";
-    const added = await addKernel(openProject(env), { ownerId, definition: body, dtype, reference });
+    const added = await addKernel(db, { ownerId, definition: body, dtype, reference });
     if (added === null) {
       // Its reference kernel may be gone by now.
-      await resolveReference(openProject(env), body, runners);
+      await resolveReference(db, body, runners);
       throw new ProblemError("conflict", `This key has ${LIMITS.kernelsPerKey} kernels: delete one first.`);
     }
     const { kernel, created } = added;
     const target = { kernel: kernel.id, reference: kernel.reference };
     const isOffered = runners.some((runner) => canRun(target, runner));
     const needsCheck = isOffered && kernel.state === "unchecked" && kernel.checkJobId === null;
-    const checked = needsCheck ? await queueCheck(env, kernel) : kernel;
+    const checked = needsCheck ? await queueCheck(env, kernel, room?.mostQueued ?? 0) : kernel;
     const location = `/v1/kernels/${kernel.id}`;
     return Response.json(checked, { status: created ? 201 : 200, headers: { location } });
   });
@@ -81,7 +84,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
 }
 
 /** Queues the benchmark that checks a new kernel. A full queue leaves it unchecked. */
-async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel): Promise<SubmittedKernel> {
+async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel, mostQueued: number): Promise<SubmittedKernel> {
   const { id, dtype, reference, definition } = kernel;
   const { timeoutMs } = definition.limits;
   const request = { kind: "benchmark", kernel: id, dtype, timeoutMs, reference };
@@ -95,7 +98,7 @@ async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel): Promise<Sub
     profile: null,
     idempotencyKey: `check:${id}`,
     requestHash,
-    mostQueued: await readLimit(env.DB, env.project, "queuedJobs"),
+    mostQueued,
   });
   if (!submitted.ok) return kernel;
   await setCheckJob(openProject(env), id, submitted.job.id);

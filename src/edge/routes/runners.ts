@@ -13,7 +13,7 @@ import { checkMayShare, mayRead, mustEndItself, mustFindRunner, runnerNotFound }
 import { answerArtifact, mutable } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { addressOf } from "../http/rate-limiter.ts";
-import { measureArtifact } from "../store/artifact-store.ts";
+import { recallSize } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import { listOwnPlacementsOfRunner } from "../store/fleet/placement-store.ts";
 import { fitProfile } from "../store/fleet/profile-fit.ts";
@@ -79,7 +79,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.downloadArtifact, async ({ c, env, params: { digest }, principal }) => {
     const allowed = await mayRead(env, principal?.id ?? "", digest);
-    const sizeBytes = allowed ? await measureArtifact(env.ARTIFACTS, digest) : null;
+    const sizeBytes = allowed ? await recallSize(env.ARTIFACTS, digest) : null;
     if (sizeBytes === null) throw new ProblemError("not-found", `There is no artifact ${digest}.`);
     return answerArtifact(c, { digest, sizeBytes, mediaType: "application/octet-stream" });
   });

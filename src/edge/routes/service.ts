@@ -5,7 +5,7 @@ import { VERSION } from "../../protocol/wire/release.ts";
 import { chooseMetricsForm, METRICS_MEDIA_TYPES, renderMetrics } from "../../telemetry/render-metrics.ts";
 import { mutable } from "../http/answers.ts";
 import { type AppEnv, bind, inTurn } from "../http/bind.ts";
-import { openApiDocument } from "../http/openapi.ts";
+import { openApiBytes } from "../http/openapi.ts";
 import { collectMetrics } from "../metrics/collect-metrics.ts";
 import { openStream } from "../queue/open-stream.ts";
 
@@ -30,7 +30,8 @@ export function bindService(app: Hono<AppEnv>): void {
     if (stream === null) throw new Error("the queue has no feed");
     return stream;
   });
-  app.get("/openapi.json", (c) => inTurn(c, "other", async () => c.json(openApiDocument())));
+  const openApiHeaders = { "content-type": "application/json" };
+  app.get("/openapi.json", (c) => inTurn(c, "other", async () => c.body(openApiBytes(), 200, openApiHeaders)));
   for (const path of ["/", "/docs", "/docs/problems", "/assets/*"])
     app.get(path, (c) => inTurn(c, "other", async () => mutable(await c.env.ASSETS.fetch(c.req.raw))));
 }

@@ -35,8 +35,21 @@ export async function hasArtifact(bucket: R2Bucket, digest: string): Promise<boo
 }
 
 /** Bytes of an artifact; null where there is none. */
-export async function measureArtifact(bucket: R2Bucket, digest: string): Promise<number | null> {
+async function measureArtifact(bucket: R2Bucket, digest: string): Promise<number | null> {
   return (await bucket.head(keyOf(digest)))?.size ?? null;
+}
+
+const SIZES_KEPT = 1_000;
+/** Sizes of artifacts, of which each is read by many ranges; those of one digest never differ. */
+const sizes = new Map<string, number>();
+
+/** Bytes that an artifact has, or had when it was last read; null where there is none. */
+export async function recallSize(bucket: R2Bucket, digest: string): Promise<number | null> {
+  const size = sizes.get(digest) ?? (await measureArtifact(bucket, digest));
+  if (size === null) return null;
+  if (sizes.size >= SIZES_KEPT) sizes.clear();
+  sizes.set(digest, size);
+  return size;
 }
 
 /** This many bytes of an artifact from an offset. */

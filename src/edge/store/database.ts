@@ -42,12 +42,17 @@ export type ProjectDatabase = Database & { readonly project: string };
 
 /** The database as the project of a request or a job sees it. */
 export function openProject({ DB, project }: Pick<ProjectStorage, "DB" | "project">): ProjectDatabase {
-  return Object.assign(openDatabase(DB), { project });
+  return Object.assign(Object.create(openDatabase(DB)) as Database, { project });
 }
+
+/** Kept, since each has a cache of the tables' names in snake case. */
+const opened = new WeakMap<D1Database, Database>();
 
 /** The database behind a D1 binding; column names are the schema's in snake case. */
 export function openDatabase(binding: D1Database): Database {
-  return drizzle(binding, { casing: "snake_case" });
+  const known = opened.get(binding) ?? drizzle(binding, { casing: "snake_case" });
+  opened.set(binding, known);
+  return known;
 }
 
 /** Any number of values for an `in`: one JSON parameter, since D1 accepts a hundred parameters at most. */

@@ -88,37 +88,36 @@ it("a change makes only its project read anew", async () => {
   expect(await currentSnapshot(call)).toBe(after);
 });
 
-it("is read by one request of a project at a time, and has nothing of other projects", async () => {
-  await addModel("own", "3");
-  const other = { ...call, env: { ...mainEnv, project: "someone" } };
-  let readings = 0;
+/** A call whose statements that name a table are counted. */
+function counting(table: string) {
+  let count = 0;
   const prepare = (query: string) => {
-    if (query.includes("model_versions")) readings++;
+    if (query.includes(table)) count++;
     return env.DB.prepare(query);
   };
   const DB = new Proxy(env.DB, { get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)) });
-  const counted = { ...call, env: { ...mainEnv, DB } };
+  return { counted: { ...call, env: { ...mainEnv, DB } }, count: () => count };
+}
+
+it("is read by one request of a project at a time, and has nothing of other projects", async () => {
+  await addModel("own", "3");
+  const other = { ...call, env: { ...mainEnv, project: "someone" } };
+  const { counted, count } = counting("model_versions");
   const found = await Promise.all(Array.from({ length: 50 }, () => freshSnapshot(counted)));
   expect(new Set(found).size).toBeLessThan(5);
-  expect(readings).toBeGreaterThan(0);
-  expect(readings).toBeLessThan(10);
+  expect(count()).toBeGreaterThan(0);
+  expect(count()).toBeLessThan(10);
   expect(findVersion(found[0]!, "own")).not.toBeNull();
   expect(findVersion(await currentSnapshot(other), "own")).toBeNull();
 });
 
-/** The database of a call, whose readings of versions `trouble` may hold up or fail. */
+/** The database of a call, whose batches, which read snapshots, `trouble` may hold up or fail. */
 function troubled(trouble: () => Promise<void>) {
-  const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get: (target, name) => {
-        const method = Reflect.get(target, name).bind(target);
-        if (name === "bind") return (...values: unknown[]) => wrap(method(...values));
-        return name === "raw" || name === "all" ? async () => (await trouble(), method()) : method;
-      },
-    });
-  const prepare = (query: string) =>
-    query.includes("model_versions") ? wrap(env.DB.prepare(query)) : env.DB.prepare(query);
-  const DB = new Proxy(env.DB, { get: (db, name) => (name === "prepare" ? prepare : Reflect.get(db, name).bind(db)) });
+  const batch = async (statements: D1PreparedStatement[]) => {
+    await trouble();
+    return env.DB.batch(statements);
+  };
+  const DB = new Proxy(env.DB, { get: (db, name) => (name === "batch" ? batch : Reflect.get(db, name).bind(db)) });
   return { ...call, env: { ...mainEnv, DB } };
 }
 
@@ -150,6 +149,28 @@ it("of a project that has rested is read anew, and serves on where that fails", 
     });
     expect(await currentSnapshot(failing)).toBe(before);
     expect(findVersion(await currentSnapshot(call), "rested")?.version).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it("is kept of as many small projects as ask, which share one look for changes in the database", async () => {
+  const marks = counting("serving_state");
+  const versions = counting("model_versions");
+  const askAll = async ({ counted }: typeof marks) => {
+    for (let at = 0; at < 150; at++)
+      await freshSnapshot({ ...counted, env: { ...counted.env, project: `small-${at}` } });
+  };
+  await askAll(versions);
+  expect(versions.count()).toBeGreaterThanOrEqual(150);
+  // All have aged at once.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1_000 });
+  try {
+    const before = versions.count();
+    await askAll(marks);
+    await askAll(versions);
+    expect(marks.count()).toBe(1);
+    expect(versions.count()).toBe(before);
   } finally {
     vi.useRealTimers();
   }

@@ -1,6 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { JobStore, PROGRESS_EVENTS } from "../../../src/edge/queue/job-store.ts";
+import type { ObjectSql } from "../../../src/edge/store/migrate-object.ts";
 import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
 import type { Capabilities } from "../../../src/protocol/fleet/hardware.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
@@ -686,4 +688,44 @@ it("calibrations of a version are found by an index, however many jobs a project
   });
   expect(plan).toHaveLength(3);
   expect(plan.filter((detail) => detail.includes("SEARCH jobs USING INDEX calibrations_of_version"))).toHaveLength(2);
+});
+
+it("a look for waiting jobs reads none that wait for a runner which is away, or for another fleet", async () => {
+  const [away, ready] = [createId("runner"), createId("runner")];
+  const rowsRead = await runInDurableObject(env.JOB_QUEUE.get(env.JOB_QUEUE.newUniqueId()), (_, { storage }) => {
+    let read = 0;
+    let atMs = 0;
+    const exec = ((query, ...bindings) => {
+      const cursor = storage.sql.exec(query, ...bindings);
+      const rows = cursor.toArray();
+      read += cursor.rowsRead;
+      return { toArray: () => rows };
+    }) as ObjectSql["exec"];
+    const store = new JobStore({ exec });
+    const about = { submittedBy: null, profile: null, idempotencyKey: null, requestHash: "", createdAtMs: 1 };
+    const insert = (project: string, runnerId?: string) => {
+      const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...(runnerId && { runnerId }) });
+      // Ids of one millisecond have no order.
+      const id = createId("job", ++atMs);
+      store.insert({ ...about, id, project, spec, maxAttempts: 1 });
+      return id;
+    };
+    for (let count = 0; count < 500; count++) {
+      store.markUnfit(insert("hostile"), "fleet");
+      insert("hostile", away);
+    }
+    const wanted = [insert("other"), insert("other", ready), insert("hostile", ready)];
+    read = 0;
+    expect(store.hasQueuedFor(ready, "fleet")).toBe(true);
+    const found = [...store.queuedFor([ready], "fleet")].map(([project, jobs]) => [
+      project,
+      [...jobs].map(({ record }) => record.id),
+    ]);
+    expect(found).toEqual([
+      ["other", wanted.slice(0, 2)],
+      ["hostile", wanted.slice(2)],
+    ]);
+    return read;
+  });
+  expect(rowsRead).toBeLessThan(50);
 });

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { JobSummary } from "../../../src/protocol/jobs/job.ts";
+import { submitJob } from "../../../src/edge/queue/submit-job.ts";
+import { JobInput, type JobSummary } from "../../../src/protocol/jobs/job.ts";
 import {
   callEdge,
   countStored,
   createKey,
+  mainEnv,
   missingId,
   pointersOf,
   problemOf,
@@ -41,6 +43,28 @@ describe("submitting", () => {
       spec: { kernel: "triad", iterations: 100 },
     });
     expect((await callEdge("GET", reply.headers.get("location") ?? "")).json).toEqual(reply.json);
+  });
+
+  it("asks the database once, with all statements in one batch", async () => {
+    await submit({ ...triad, runnerId: runner.runnerId });
+    const asked: string[] = [];
+    let batches = 0;
+    const instead = {
+      prepare: (query: string) => {
+        asked.push(query);
+        return mainEnv.DB.prepare(query);
+      },
+      batch: (statements: D1PreparedStatement[]) => {
+        batches++;
+        expect(statements).toHaveLength(asked.length);
+        return mainEnv.DB.batch(statements);
+      },
+    };
+    const submitter = { principal: null, key: undefined, scope: null };
+    const input = JobInput.parse({ ...triad, runnerId: runner.runnerId, profile: "balanced" });
+    const spec = submitJob({ ...mainEnv, DB: instead as unknown as D1Database }, submitter, input);
+    expect((await spec).state).toBe("queued");
+    expect([batches, asked.length]).toEqual([1, 4]);
   });
 
   it("shows which key submitted a job, and lists the jobs of one", async () => {

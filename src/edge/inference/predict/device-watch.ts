@@ -123,12 +123,17 @@ export function predictQueueMs(
   nowMs: number,
   workMs: (placement: LivePlacement, rows: number) => number,
 ): number {
-  const rowsBy = new Map<string, { placement: LivePlacement; rows: number }>();
+  // Hundreds of requests name few placements, whose keys are texts: each is made once.
+  const rowsOf = new Map<LivePlacement, number>();
   for (const sent of inFlight) {
     const { placement, rows, sentAtMs, deadlineAtMs } = sent;
     // The Worker that should end it was cut off: nothing else would remove it.
     if (deadlineAtMs < nowMs) inFlight.delete(sent);
     if (deadlineAtMs < nowMs || sentAtMs < backlogAtMs) continue;
+    rowsOf.set(placement, (rowsOf.get(placement) ?? 0) + rows);
+  }
+  const rowsBy = new Map<string, { placement: LivePlacement; rows: number }>();
+  for (const [placement, rows] of rowsOf) {
     const key = sizeKeyOf(placement);
     const known = rowsBy.get(key);
     if (known === undefined) rowsBy.set(key, { placement, rows });

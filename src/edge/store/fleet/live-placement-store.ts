@@ -41,21 +41,33 @@ export async function readServingChange(db: Database): Promise<string | null> {
   return state?.changed ?? null;
 }
 
-/** The project's eligible placements, with those of these profiles that their devices fit. */
-export async function readLivePlacements(
-  db: ProjectDatabase,
-  profiles: readonly Profile[] = [],
-): Promise<LivePlacement[]> {
-  const { project } = db;
-  const [found, hosts] = await Promise.all([
-    db
-      .select({ row: placements, inputs: modelVersions.inputs })
-      .from(placements)
-      .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
-      .innerJoin(models, eq(models.id, modelVersions.modelId))
-      .where(and(eq(models.project, project), eq(placements.state, "eligible"))),
-    readHosts(db),
-  ]);
+/** The project's eligible placements. */
+export async function readLivePlacements(db: ProjectDatabase): Promise<LivePlacement[]> {
+  return toLivePlacements(db, [], await db.batch(selectLivePlacements(db)));
+}
+
+/** Statements for the project's eligible placements, and for their runners. */
+export function selectLivePlacements(db: ProjectDatabase) {
+  return [selectEligible(db), selectHosts(db)] as const;
+}
+
+function selectEligible(db: ProjectDatabase) {
+  return db
+    .select({ row: placements, inputs: modelVersions.inputs })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(and(eq(models.project, db.project), eq(placements.state, "eligible")));
+}
+
+type Eligible = Awaited<ReturnType<typeof selectEligible>>[number];
+
+/** The placements that these statements found, with those of these profiles that their devices fit. */
+export function toLivePlacements(
+  { project }: ProjectDatabase,
+  profiles: readonly Profile[],
+  [found, hosts]: readonly [readonly Eligible[], readonly Host[]],
+): LivePlacement[] {
   const hostById = new Map(hosts.map((host) => [host.id, host]));
   return found.flatMap(({ row, inputs }) => {
     const host = hostById.get(row.runnerId);
@@ -81,10 +93,10 @@ export async function readLivePlacements(
   });
 }
 
-type Host = Awaited<ReturnType<typeof readHosts>>[number];
+type Host = Awaited<ReturnType<typeof selectHosts>>[number];
 
 /** Runners that have placements of the project's models, without their reports of kernels. */
-function readHosts(db: ProjectDatabase) {
+function selectHosts(db: ProjectDatabase) {
   const { id, project, shared, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
   return db
     .select({

@@ -299,6 +299,18 @@ async function readFidelity(db: Database, modelVersionId: string, variant: strin
   return row?.fidelity ?? null;
 }
 
+/** Whether a version with this very file is placed on a runner; not of the files of a large model. */
+export async function hasFileOn(db: Database, runnerId: string, digest: string): Promise<boolean> {
+  const versions = sql`(select id from model_versions where digest = ${digest}
+    union all select model_version_id from model_variants where digest = ${digest})`;
+  const rows = await db
+    .select({ id: placements.id })
+    .from(placements)
+    .where(and(eq(placements.runnerId, runnerId), inArray(placements.modelVersionId, versions)))
+    .limit(1);
+  return rows.length > 0;
+}
+
 /** True if a runner has a placement of any of these versions. */
 export async function isPlacedOn(db: Database, runnerId: string, versionIds: string[]): Promise<boolean> {
   const rows = await db

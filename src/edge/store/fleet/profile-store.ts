@@ -28,15 +28,36 @@ function isNamed({ project }: ProjectDatabase, name: string): SQL {
 }
 
 export async function findProfile(db: ProjectDatabase, name: string): Promise<Profile | null> {
-  const known = builtIn.find((profile) => profile.name === name);
-  if (known !== undefined) return known;
-  const [row] = await db.select().from(profiles).where(isNamed(db, name));
+  return findBuiltIn(name) ?? toFoundProfile(await selectProfile(db, name));
+}
+
+/** A profile that every project has. */
+export function findBuiltIn(name: string): Profile | null {
+  return builtIn.find((profile) => profile.name === name) ?? null;
+}
+
+/** Statement for a project's own profile. */
+export function selectProfile(db: ProjectDatabase, name: string) {
+  return db.select().from(profiles).where(isNamed(db, name));
+}
+
+/** The profile that `selectProfile` found. */
+export function toFoundProfile([row]: readonly (typeof profiles.$inferSelect)[]): Profile | null {
   return row === undefined ? null : toProfile(row);
 }
 
 /** Every profile: the built-in ones, then the project's by name. */
 export async function readAllProfiles(db: ProjectDatabase): Promise<Profile[]> {
-  const rows = await db.select().from(profiles).where(eq(profiles.project, db.project)).orderBy(asc(profiles.name));
+  return toAllProfiles(await selectProfiles(db));
+}
+
+/** Statement for the project's own profiles by name. */
+export function selectProfiles(db: ProjectDatabase) {
+  return db.select().from(profiles).where(eq(profiles.project, db.project)).orderBy(asc(profiles.name));
+}
+
+/** The built-in profiles, and those that `selectProfiles` found. */
+export function toAllProfiles(rows: readonly (typeof profiles.$inferSelect)[]): Profile[] {
   return [...builtIn, ...rows.map(toProfile)];
 }
 

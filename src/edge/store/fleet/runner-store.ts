@@ -94,11 +94,11 @@ export interface AnnouncedRunner {
   readonly capabilities: Capabilities;
 }
 
-/** Runners that work for the project, its own ones first, without what they announced. */
-async function readInSight(db: ProjectDatabase) {
+/** Statements for the runners that work for the project, without what they announced: its own ones, and others. */
+export function selectInSight(db: ProjectDatabase) {
   const { id, project, shared, labels, version, online, draining, quarantine } = runners;
   const columns = { id, project, shared, labels, version, online, draining, quarantine };
-  const [own, others] = await db.batch([
+  return [
     db
       .select(columns)
       .from(runners)
@@ -108,8 +108,11 @@ async function readInSight(db: ProjectDatabase) {
       .select(columns)
       .from(runners)
       .where(sql`shared = 1 and removed_at_ms is null and ${project} <> ${db.project}`),
-  ]);
-  return [...own, ...others];
+  ] as const;
+}
+
+async function readInSight(db: ProjectDatabase) {
+  return (await db.batch(selectInSight(db))).flat();
 }
 
 /** Capabilities of every runner that works for the project. */

@@ -22,9 +22,16 @@ export function isKernelId(name: string): boolean {
   return KernelId.safeParse(name).success;
 }
 
-function toKernel(row: typeof kernels.$inferSelect): SubmittedKernel {
+type Row = typeof kernels.$inferSelect;
+
+function toKernel(row: Row): SubmittedKernel {
+  return describeKernel(row, KernelDefinition.parse(JSON.parse(row.definition)));
+}
+
+type Facts = "id" | "ownerId" | "digest" | "reference" | "state" | "problem" | "checkJobId" | "dtype" | "createdAtMs";
+
+function describeKernel(row: Pick<Row, Facts>, definition: KernelDefinition): SubmittedKernel {
   const { id, ownerId: owner, digest, reference, state, problem, checkJobId, dtype, createdAtMs } = row;
-  const definition = KernelDefinition.parse(JSON.parse(row.definition));
   return {
     id,
     owner,
@@ -65,19 +72,25 @@ export async function addKernel(
   const { name, description, dimensions } = definition;
   const rival = reference !== null && isKernelId(reference) ? reference : null;
   const { project } = db;
-  const inserted = await db.run(sql`
+  const createdAtMs = Date.now();
+  const [created] = await db.all<{ id: string }>(sql`
     insert into kernels
       (id, project, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
     select ${id}, ${project}, ${ownerId}, ${digest}, ${name}, ${description}, ${dtype}, ${JSON.stringify(dimensions)},
-      ${reference ?? id}, 'unchecked', ${text}, ${Date.now()}
+      ${reference ?? id}, 'unchecked', ${text}, ${createdAtMs}
     where (select count(*) from kernels where project = ${project} and owner_id = ${ownerId}) < ${LIMITS.kernelsPerKey}
     and (${rival} is null or exists (select 1 from kernels where project = ${project} and id = ${rival}))
-    on conflict do nothing`);
+    on conflict do nothing returning id`);
+  if (created !== undefined) {
+    const fresh = { state: "unchecked", problem: null, checkJobId: null } as const;
+    const row = { id, ownerId, digest, dtype, reference: reference ?? id, createdAtMs, ...fresh };
+    return { kernel: describeKernel(row, definition), created: true };
+  }
   const [row] = await db
     .select()
     .from(kernels)
     .where(and(eq(kernels.project, project), eq(kernels.ownerId, ownerId), eq(kernels.digest, digest)));
-  return row === undefined ? null : { kernel: toKernel(row), created: inserted.meta.changes === 1 };
+  return row === undefined ? null : { kernel: toKernel(row), created: false };
 }
 
 export async function findKernel(db: ProjectDatabase, id: string): Promise<SubmittedKernel | null> {

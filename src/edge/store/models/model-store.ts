@@ -130,6 +130,7 @@ async function addVariants<Row extends Pick<VersionRow, "id">>(
   db: Database,
   rows: readonly Row[],
 ): Promise<(Row & Pick<FullRow, "variants">)[]> {
+  if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const found = await db
     .select()
@@ -312,7 +313,7 @@ export async function findAnyVersion(db: Database, versionId: string): Promise<N
 /** Versions with these bytes, of any project. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
   const { id, files, digest: own } = modelVersions;
-  const [versions, further] = await Promise.all([
+  const [versions, further] = await db.batch([
     db.select({ id }).from(modelVersions).where(eq(own, digest)),
     db.select({ id: modelVariants.modelVersionId }).from(modelVariants).where(eq(modelVariants.digest, digest)),
   ]);
@@ -335,9 +336,9 @@ export function readVersionsInSight(
   return readNamedVersions(db, and(isOfOpenProject(db), shared ? undefined : eq(models.project, project)));
 }
 
-/** Every version of the project's models; none once it is closed. */
-export function readServedVersions(db: ProjectDatabase): Promise<NamedVersion[]> {
-  return readNamedVersions(db, and(isOfOpenProject(db), eq(models.project, db.project)));
+/** Statement for every version of the project's models; none once it is closed. */
+export function selectServedVersions(db: ProjectDatabase) {
+  return selectVersions(db, and(isOfOpenProject(db), eq(models.project, db.project)));
 }
 
 function isOfOpenProject(db: Database): SQL {
@@ -352,8 +353,12 @@ export function readVersionsOf(db: ProjectDatabase, nameOrId?: string): Promise<
 }
 
 async function readNamedVersions(db: Database, which: SQL | undefined): Promise<NamedVersion[]> {
+  return toNamedVersions(db, await selectVersions(db, which));
+}
+
+function selectVersions(db: Database, which: SQL | undefined) {
   const { card: _, ...served } = getTableColumns(modelVersions);
-  const rows = await db
+  return db
     .select({
       version: served,
       project: models.project,
@@ -365,6 +370,13 @@ async function readNamedVersions(db: Database, which: SQL | undefined): Promise<
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(which)
     .orderBy(asc(modelVersions.version), asc(modelVersions.id));
+}
+
+/** Versions that a statement found, with their further files, which are read. */
+export async function toNamedVersions(
+  db: Database,
+  rows: Awaited<ReturnType<typeof selectVersions>>,
+): Promise<NamedVersion[]> {
   const versions = await addVariants(
     db,
     rows.map(({ version, ...of }) => ({ ...version, of })),

@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Quota, type QuotaLimits, QuotaName } from "../../../protocol/service/quota.ts";
+import { ageMs } from "../../clock.ts";
 import { openDatabase, type ProjectDatabase } from "../database.ts";
 import { projectQuotas } from "../schema.ts";
 import { DEFAULT_QUOTAS } from "./default-quotas.ts";
@@ -57,11 +58,22 @@ export function hasRoomForFile(project: string, digest: string, sizeBytes: strin
 
 /** The condition of `hasRoom` for one more, in a statement of drizzle's. */
 export function roomFor({ project }: Pick<ProjectDatabase, "project">, quota: StoredQuota): SQL {
-  const parts = hasRoom(quota, "?project").split("?project");
+  return ofProject(project, (name) => hasRoom(quota, name));
+}
+
+function ofProject(project: string, write: (project: string) => string): SQL {
+  const parts = write("?project").split("?project");
   return sql.join(
     parts.map((part) => sql.raw(part)),
     sql`${project}`,
   );
+}
+
+/** Statement for what a job needs room for: in the queue, and for its run once it has ended. */
+export function selectJobRoom(db: ProjectDatabase) {
+  const mostQueued = ofProject(db.project, (project) => limitOf("queuedJobs", project)).mapWith(Number);
+  const fits = roomFor(db, "runs").mapWith(Boolean);
+  return db.select({ mostQueued: mostQueued.as("most_queued"), fits: fits.as("fits") }).from(sql`(select 1)`);
 }
 
 /** The limits that the operator set for a project. */
@@ -70,9 +82,23 @@ async function readSet(DB: D1Database, project: string): Promise<QuotaLimits> {
   return JSON.parse((await query.first<string>("limits")) ?? "{}") as QuotaLimits;
 }
 
-/** Limit of a quota that the queue's object holds. */
+/** Time for which this isolate does not read a project's limits again. */
+const LIMITS_MS = 1_000;
+const PROJECTS_KEPT = 1_000;
+const lastSet = new Map<string, { readonly limits: QuotaLimits; readonly readAtMs: number }>();
+
+/** Limit of a quota that the queue's object holds, as of the last second. */
 export async function readLimit(DB: D1Database, project: string, quota: QuotaName): Promise<number> {
-  return (await readSet(DB, project))[quota] ?? DEFAULT_QUOTAS[quota];
+  return (await recallSet(DB, project))[quota] ?? DEFAULT_QUOTAS[quota];
+}
+
+async function recallSet(DB: D1Database, project: string): Promise<QuotaLimits> {
+  const known = lastSet.get(project);
+  if (known !== undefined && ageMs(known.readAtMs) < LIMITS_MS) return known.limits;
+  const limits = await readSet(DB, project);
+  if (lastSet.size >= PROJECTS_KEPT) lastSet.clear();
+  lastSet.set(project, { limits, readAtMs: Date.now() });
+  return limits;
 }
 
 /** Every quota of a project in order; `now` is what goes on at the queue. */
@@ -99,4 +125,5 @@ export async function setQuotas(DB: D1Database, project: string, limits: QuotaLi
     .insert(projectQuotas)
     .values({ project, limits })
     .onConflictDoUpdate({ target: projectQuotas.project, set: { limits } });
+  lastSet.delete(project);
 }
