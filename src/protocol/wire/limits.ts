@@ -8,6 +8,11 @@ export const LIMITS = {
   jsonBodyBytes: 256 * KiB,
   /** Objects, arrays and fields of one: an empty object takes 56 bytes. `jsonBodyBytes` have room for no more. */
   jsonNodes: 128 * KiB,
+  /**
+   * Values in arrays and objects of a longer one: that many numbers take some ten milliseconds to parse, which nothing
+   * can interrupt. More of them fit into a frame.
+   */
+  jsonValues: 512 * KiB,
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
   /** An ONNX file that one request carries, and that a process reads as a whole. */
