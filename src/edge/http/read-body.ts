@@ -2,7 +2,7 @@ import { type BodyEncoding, encodingOf, unpackBody } from "../../protocol/wire/c
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { bodyTooLarge, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { endTurn } from "../turns.ts";
+import { endShortTurn, endTurn } from "../turns.ts";
 
 /** Bytes of an unwanted body that are read and discarded. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
@@ -44,7 +44,7 @@ async function unpackRequest(
     }
   }
   try {
-    return await unpackBody(chunks(), encoding, maxBytes);
+    return await unpackBody(chunks(), encoding, maxBytes, endShortTurn);
   } catch (error) {
     // As of any unwanted body.
     reader.releaseLock();
