@@ -195,8 +195,11 @@ export const LIMITS = {
   /** Of a health report: models under watch, and processors whose clocks are read. */
   watchedPlacements: 256,
   watchedSensors: 32,
-  /** One report of it, as JSON; a larger one is not kept. A row of an object's SQLite holds 2 MB. */
-  healthReportBytes: 1 * MiB,
+  /**
+   * One report of it, as JSON; a larger one is not kept. One of as many placements and devices as there may be has some
+   * 250 KB, and a judgement reads sixty.
+   */
+  healthReportBytes: 320 * KiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
   /** Event streams of all projects at one queue. */
