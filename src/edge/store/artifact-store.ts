@@ -14,11 +14,15 @@ function keyOf(digest: string): string {
 const TURN_BYTES = 2 ** 19;
 
 /** Writes bytes and closes; others have their turns before each slice. */
-async function writeSlices(target: WritableStream<Uint8Array>, bytes: ArrayBuffer): Promise<void> {
+export async function writeSlices(
+  target: WritableStream<Uint8Array>,
+  bytes: ArrayBuffer,
+  sliceBytes = TURN_BYTES,
+): Promise<void> {
   const writer = target.getWriter();
-  for (let first = 0; first < bytes.byteLength; first += TURN_BYTES) {
+  for (let first = 0; first < bytes.byteLength; first += sliceBytes) {
     await endShortTurn();
-    await writer.write(new Uint8Array(bytes, first, Math.min(TURN_BYTES, bytes.byteLength - first)));
+    await writer.write(new Uint8Array(bytes, first, Math.min(sliceBytes, bytes.byteLength - first)));
   }
   await writer.close();
 }
