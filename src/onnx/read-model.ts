@@ -93,8 +93,9 @@ function readFunction(message: Uint8Array): string {
 
 type Graph = Pick<OnnxModel, "name" | "nodes" | "weights" | "sparseWeights" | "inputs" | "outputs">;
 
-/** Bytes of a graph that are read in a step, or one of its fields. */
-const STEP_BYTES = 8_192;
+/** Bytes of a graph that are read in a step, or one of its fields; raw weights are views, and take no time. */
+const STEP_BYTES = 16_384;
+const WEIGHT_BYTES = 256;
 
 function* readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance): Steps<Graph> {
   let name = "";
@@ -104,7 +105,8 @@ function* readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance)
   const inputs: OnnxValue[] = [];
   const outputs: OnnxValue[] = [];
   const reader = new BinaryReader(message);
-  for (let restedAt = 0; reader.pos < reader.len;) {
+  for (let stepBytes = 0; reader.pos < reader.len;) {
+    const [start, allowed] = [reader.pos, allowance.bytes];
     const [field, wire] = reader.tag();
     if (wire !== WireType.LengthDelimited) reader.skip(wire, field);
     else if (field === GRAPH.node) nodes.push(readNode(reader.bytes(), allowance));
@@ -122,8 +124,9 @@ function* readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance)
     if (nodes.length > maxNodes || weights.size + sparseWeights.size > maxNodes) {
       throw new UnreadableModel(`the graph has more than ${maxNodes} nodes or weights`);
     }
-    if (reader.pos < restedAt + STEP_BYTES) continue;
-    restedAt = reader.pos;
+    stepBytes += field === GRAPH.initializer ? WEIGHT_BYTES + allowed - allowance.bytes : reader.pos - start;
+    if (stepBytes < STEP_BYTES) continue;
+    stepBytes = 0;
     yield;
   }
   const isGiven = ({ name: input }: OnnxValue) => weights.has(input) || sparseWeights.has(input);

@@ -33,7 +33,7 @@ const ENTRIES_A_PIECE = 8;
 export const MAX_DEPTH = 64;
 
 /** Fields, and ends of messages, in a step. */
-const STEP_FIELDS = 8_192;
+const STEP_FIELDS = 16_384;
 
 /** Contents of a file, found without building any of it. */
 export interface FileSurvey {

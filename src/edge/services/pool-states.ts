@@ -28,7 +28,7 @@ export async function putStates(env: ProjectEnv, pool: AgentPool, bytes: Uint8Ar
 }
 
 /** Numbers that are checked in a short turn: some hundred microseconds. */
-const TURN_NUMBERS = 2 ** 18;
+const TURN_NUMBERS = 2 ** 19;
 
 /** Index of the first that is not finite; -1 where all are. */
 async function findNoNumber(numbers: Float32Array): Promise<number> {

@@ -10,8 +10,8 @@ function keyOf(digest: string): string {
   return `artifacts/${digest.replace(":", "/")}`;
 }
 
-/** Bytes that are digested, or given to the bucket, in a short turn: some hundred microseconds. */
-const TURN_BYTES = 2 ** 19;
+/** Bytes that are digested, or given to the bucket, in a short turn: about a millisecond. */
+const TURN_BYTES = 2 ** 20;
 
 /** Writes bytes and closes; others have their turns before each slice. */
 export async function writeSlices(

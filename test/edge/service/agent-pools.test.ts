@@ -66,8 +66,8 @@ describe("an agent pool", () => {
   });
 
   it("of many numbers is checked and digested while others work", async () => {
-    const agents = 1_024;
-    const [pool, bytes] = [(await create("wide", { agents, stateSize: 2_048 })).json, new Uint8Array(8 * 2 ** 20)];
+    const agents = 2_048;
+    const [pool, bytes] = [(await create("wide", { agents, stateSize: 2_048 })).json, new Uint8Array(16 * 2 ** 20)];
     let others = 0;
     const timer = setInterval(() => others++, 0);
     const digest = await putStates(mainEnv, pool, bytes);
