@@ -1,4 +1,10 @@
-import { type BodyEncoding, encodingOf, unpackBody } from "../../protocol/wire/content-encoding.ts";
+import {
+  type BodyEncoding,
+  encodingOf,
+  joinChunks,
+  openReader,
+  unpackBody,
+} from "../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { bodyTooLarge, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
@@ -6,6 +12,11 @@ import { endShortTurn, endTurn } from "../turns.ts";
 
 /** Bytes of an unwanted body that are read and discarded. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
+/** Longest body that is read as a whole: the platform puts its pieces together in one turn. */
+const WHOLE_BYTES = LIMITS.inferBodyBytes;
+/** Of a longer one, or one of unknown length: room of a read, and bytes between two turns of others. */
+const READ_BYTES = 2 ** 18;
+const TURN_BYTES = 2 ** 20;
 
 /**
  * Reads a body of at most `maxBytes`, packed or not; nothing of a longer one is kept. Throws `unsupported-media-type` for
@@ -20,10 +31,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
     throw bodyTooLarge(maxBytes);
   }
   if (encoding !== null) return unpackRequest(request, encoding, maxBytes);
-  if (Number(declared ?? Number.NaN) <= maxBytes) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
+  if (Number(declared ?? Number.NaN) <= WHOLE_BYTES) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
   const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
   if (length > maxBytes) throw bodyTooLarge(maxBytes);
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return joinChunks(chunks, length, endShortTurn);
 }
 
 /** Unpacks a body as it comes; what is left of a refused one is discarded. */
@@ -53,14 +64,25 @@ async function unpackRequest(
   }
 }
 
-/** The first `maxBytes` of a body of undeclared length, and its length. */
-async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
+/** The first `maxBytes` of a body, and its length. */
+async function readChunks({ body }: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
   const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length <= maxBytes) chunks.push(chunk);
-    else if (length > DISCARDED_BYTES) break;
+  let [length, turnBytes] = [0, 0];
+  const stream = (body ?? new Blob([]).stream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const reader = openReader(stream, READ_BYTES);
+  for (;;) {
+    const { value } = await reader.read();
+    if (value === undefined) break;
+    length += value.byteLength;
+    if (length <= maxBytes) chunks.push(value);
+    else if (length > DISCARDED_BYTES) {
+      await reader.cancel();
+      break;
+    }
+    turnBytes += value.byteLength;
+    if (turnBytes < TURN_BYTES) continue;
+    turnBytes = 0;
+    await endShortTurn();
   }
   return { chunks, length };
 }

@@ -12,6 +12,8 @@ export type BodyEncoding = (typeof ENCODINGS)[number];
 const SLICE_BYTES = { least: 256, most: 4_096 } as const;
 /** Room of one read: without it, a Worker reads 4 KiB at a time, which takes several times as long in all. */
 const READ_BYTES = 65_536;
+/** Bytes of chunks that are joined between two pauses. */
+const JOINED_BYTES = 1_048_576;
 /** Bytes that are read or unpacked between two pauses: about a millisecond. */
 const PAUSE_BYTES = 262_144;
 
@@ -50,7 +52,7 @@ export async function unpackBody(
   pause: () => Promise<void> = async () => undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream(encoding);
-  const reader = openReader(readable);
+  const reader = openReader(readable, READ_BYTES);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const read = async () => {
@@ -96,7 +98,25 @@ export async function unpackBody(
   if (written.status === "rejected" || unpacked.status === "rejected") {
     throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return joinChunks(chunks, length, pause);
+}
+
+/** The bytes of chunks, which are taken from their list, so that all are there twice for a moment only. */
+export async function joinChunks(
+  chunks: Uint8Array[],
+  length: number,
+  pause: () => Promise<void>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  for (let [at, pausedAt] = [0, 0]; chunks.length > 0;) {
+    const chunk = chunks.shift()!;
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+    if (at < pausedAt + JOINED_BYTES) continue;
+    pausedAt = at;
+    await pause();
+  }
+  return bytes;
 }
 
 interface ChunkReader {
@@ -105,14 +125,14 @@ interface ChunkReader {
 }
 
 /** Reads by large buffers where the stream takes them, as a Worker's do and Node's do not. */
-function openReader(readable: ReadableStream<Uint8Array<ArrayBuffer>>): ChunkReader {
+export function openReader(readable: ReadableStream<Uint8Array<ArrayBuffer>>, readBytes: number): ChunkReader {
   let reader: ReadableStreamBYOBReader;
   try {
     reader = readable.getReader({ mode: "byob" });
   } catch {
     return readable.getReader();
   }
-  let buffer = new ArrayBuffer(READ_BYTES);
+  let buffer = new ArrayBuffer(readBytes);
   const read = async () => {
     const { done, value } = await reader.read(new Uint8Array(buffer));
     if (done || value === undefined) return { done: true };

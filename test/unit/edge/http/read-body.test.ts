@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { parseJson, parseLongJson } from "../../../../src/edge/http/read-body.ts";
+import { describe, expect, it, vi } from "vitest";
+import { parseJson, parseLongJson, readBody } from "../../../../src/edge/http/read-body.ts";
+import { beginUrgent } from "../../../../src/edge/turns.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -28,4 +29,15 @@ describe("JSON in a body", () => {
     expect(others).toBeGreaterThanOrEqual(turns);
     if (turns === 0) expect(others).toBe(0);
   });
+});
+
+it("a body of unknown length comes as it is, in turns", async () => {
+  const body = Uint8Array.from({ length: 4 * 2 ** 20 }, (_, at) => at % 251);
+  const request = () => new Request("http://edge.test", { method: "POST", body });
+  beginUrgent()();
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  expect(await readBody(request(), body.length)).toEqual(body);
+  expect(timers.mock.calls.length).toBeGreaterThanOrEqual(4);
+  timers.mockRestore();
+  await expect(readBody(request(), body.length - 1)).rejects.toThrow("must be at most");
 });
