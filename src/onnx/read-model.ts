@@ -1,5 +1,5 @@
-import { WireType } from "@bufbuild/protobuf/wire";
-import { eachField, eachPacked, UnreadableModel } from "./each-field.ts";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { eachField, eachPacked, finishSteps, type Steps, UnreadableModel } from "./each-field.ts";
 import {
   DTYPES,
   type OnnxDtype,
@@ -41,15 +41,25 @@ const MAX_COPIED_BYTES = 2 ** 25;
  * lie in other files. Raw weights are views of the file.
  */
 export function readModel(file: Uint8Array, maxNodes: number = MAX_NODES): OnnxModel {
+  return finishSteps(readModelSteps(file, maxNodes));
+}
+
+/** The same in steps. */
+export function readModelSteps(file: Uint8Array, maxNodes: number): Steps<OnnxModel> {
   return read(file, maxNodes, { bytes: MAX_COPIED_BYTES });
 }
 
 /** The same of an outline: large weights have a shape and no bytes. */
 export function readOutline(outline: Uint8Array, maxNodes: number = MAX_NODES): OnnxModel {
+  return finishSteps(readOutlineSteps(outline, maxNodes));
+}
+
+/** The same in steps. */
+export function readOutlineSteps(outline: Uint8Array, maxNodes: number): Steps<OnnxModel> {
   return read(outline, maxNodes, { bytes: MAX_COPIED_BYTES, isOutline: true });
 }
 
-function read(file: Uint8Array, maxNodes: number, allowance: Allowance): OnnxModel {
+function* read(file: Uint8Array, maxNodes: number, allowance: Allowance): Steps<OnnxModel> {
   let irVersion = 0;
   let graph: Uint8Array | null = null;
   const domains = new Map<string, number>();
@@ -68,7 +78,7 @@ function read(file: Uint8Array, maxNodes: number, allowance: Allowance): OnnxMod
   const opset = domains.get("") ?? 0;
   domains.delete("");
   const own = functions.size > 0 ? { functions } : {};
-  return { irVersion, opset, domains, ...own, ...readGraph(graph, maxNodes, allowance) };
+  return { irVersion, opset, domains, ...own, ...(yield* readGraph(graph, maxNodes, allowance)) };
 }
 
 function readFunction(message: Uint8Array): string {
@@ -83,16 +93,23 @@ function readFunction(message: Uint8Array): string {
 
 type Graph = Pick<OnnxModel, "name" | "nodes" | "weights" | "sparseWeights" | "inputs" | "outputs">;
 
-function readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance): Graph {
+/** Bytes of a graph that are read in a step, or one of its fields; raw weights are views, and take no time. */
+const STEP_BYTES = 16_384;
+const WEIGHT_BYTES = 256;
+
+function* readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance): Steps<Graph> {
   let name = "";
   const nodes: OnnxNode[] = [];
   const weights = new Map<string, OnnxTensor>();
   const sparseWeights = new Map<string, SparseWeights>();
   const inputs: OnnxValue[] = [];
   const outputs: OnnxValue[] = [];
-  eachField(message, (field, wire, reader) => {
-    if (wire !== WireType.LengthDelimited) return reader.skip(wire, field);
-    if (field === GRAPH.node) nodes.push(readNode(reader.bytes(), allowance));
+  const reader = new BinaryReader(message);
+  for (let stepBytes = 0; reader.pos < reader.len;) {
+    const [start, allowed] = [reader.pos, allowance.bytes];
+    const [field, wire] = reader.tag();
+    if (wire !== WireType.LengthDelimited) reader.skip(wire, field);
+    else if (field === GRAPH.node) nodes.push(readNode(reader.bytes(), allowance));
     else if (field === GRAPH.name) name = reader.string();
     else if (field === GRAPH.initializer) {
       const tensor = readTensor(reader.bytes(), allowance);
@@ -107,7 +124,11 @@ function readGraph(message: Uint8Array, maxNodes: number, allowance: Allowance):
     if (nodes.length > maxNodes || weights.size + sparseWeights.size > maxNodes) {
       throw new UnreadableModel(`the graph has more than ${maxNodes} nodes or weights`);
     }
-  });
+    stepBytes += field === GRAPH.initializer ? WEIGHT_BYTES + allowed - allowance.bytes : reader.pos - start;
+    if (stepBytes < STEP_BYTES) continue;
+    stepBytes = 0;
+    yield;
+  }
   const isGiven = ({ name: input }: OnnxValue) => weights.has(input) || sparseWeights.has(input);
   const sparse = sparseWeights.size > 0 ? { sparseWeights } : {};
   return { name, nodes, weights, ...sparse, inputs: inputs.filter((each) => !isGiven(each)), outputs };
@@ -155,7 +176,7 @@ export function readNode(message: Uint8Array, allowance?: Allowance): OnnxNode {
     else if (field === NODE.name) node.name = reader.string();
     else if (field === NODE.operator) node.operator = reader.string();
     else if (field === NODE.domain) node.domain = ownDomain(reader.string());
-    else if (field === NODE.attribute) attributes.set(...readAttribute(reader.bytes(), allowance));
+    else if (field === NODE.attribute) attributes.set(...readAttribute(reader, allowance));
     else reader.skip(wire, field);
   });
   return { ...node, inputs, outputs, attributes };

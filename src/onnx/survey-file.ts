@@ -1,5 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { UnreadableModel } from "./each-field.ts";
+import { finishSteps, type Steps, UnreadableModel } from "./each-field.ts";
 
 /** Messages of onnx.proto3 that are read, or lead to a tensor: which fields lead on, and to what. */
 export const CHILDREN = {
@@ -32,6 +32,9 @@ const ENTRIES_A_PIECE = 8;
 /** Graphs inside of graphs (If, Loop, Scan), counted by messages; real networks nest a few. */
 export const MAX_DEPTH = 64;
 
+/** Fields, and ends of messages, in a step. */
+const STEP_FIELDS = 16_384;
+
 /** Contents of a file, found without building any of it. */
 export interface FileSurvey {
   /** Whether any tensor, however deep, keeps its bytes in another file: loading it would read that file. */
@@ -45,30 +48,40 @@ export interface FileSurvey {
  * error where a message is malformed or nested too deeply.
  */
 export function surveyFile(file: Uint8Array, maxPieces: number): FileSurvey {
-  const survey = { hasExternalData: false, pieces: 0 };
+  return finishSteps(surveySteps(file, maxPieces));
+}
+
+/** The same in steps. */
+export function* surveySteps(file: Uint8Array, maxPieces: number): Steps<FileSurvey> {
+  const survey = { hasExternalData: false, pieces: 1 };
   // One for all messages: a reader of each would take most of the time.
   const reader = new BinaryReader(file);
-  const visit = (end: number, message: Message, depth: number): void => {
-    if (depth > MAX_DEPTH) throw new RangeError("the model is nested too deeply");
-    const children: Readonly<Record<number, Message>> = CHILDREN[message];
-    survey.pieces++;
-    while (reader.pos < end) {
-      const [field, wire] = reader.tag();
-      const child = wire === WireType.LengthDelimited ? children[field] : undefined;
-      if (child !== undefined) {
-        const length = reader.uint32();
-        visit(reader.pos + length, child, depth + 1);
-      } else if (message === "tensor" && field === TENSOR.dataLocation && wire === WireType.Varint) {
-        survey.hasExternalData = reader.int32() !== 0 || survey.hasExternalData;
-      } else {
-        survey.hasExternalData ||= message === "tensor" && field === TENSOR.externalData;
-        survey.pieces += skipList(message, field, wire, reader);
-      }
-      if (survey.pieces > maxPieces) throw new UnreadableModel(`the file has more than ${maxPieces} parts`);
+  /** The messages around the place that is read, with their ends. */
+  const around: { readonly message: Message; readonly end: number }[] = [{ message: "model", end: reader.len }];
+  for (let fields = 1; around.length > 0; fields++) {
+    const { message, end } = around.at(-1)!;
+    if (reader.pos > end) throw new RangeError("a message ends outside of the one that holds it");
+    if (reader.pos === end) {
+      around.pop();
+      continue;
     }
-    if (reader.pos !== end) throw new RangeError("a message ends outside of the one that holds it");
-  };
-  visit(reader.len, "model", 0);
+    const children: Readonly<Record<number, Message>> = CHILDREN[message];
+    const [field, wire] = reader.tag();
+    const child = wire === WireType.LengthDelimited ? children[field] : undefined;
+    if (child !== undefined) {
+      if (around.length > MAX_DEPTH) throw new RangeError("the model is nested too deeply");
+      const length = reader.uint32();
+      around.push({ message: child, end: reader.pos + length });
+      survey.pieces++;
+    } else if (message === "tensor" && field === TENSOR.dataLocation && wire === WireType.Varint) {
+      survey.hasExternalData = reader.int32() !== 0 || survey.hasExternalData;
+    } else {
+      survey.hasExternalData ||= message === "tensor" && field === TENSOR.externalData;
+      survey.pieces += skipList(message, field, wire, reader);
+    }
+    if (survey.pieces > maxPieces) throw new UnreadableModel(`the file has more than ${maxPieces} parts`);
+    if (fields % STEP_FIELDS === 0) yield;
+  }
   return survey;
 }
 

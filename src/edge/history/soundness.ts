@@ -35,10 +35,10 @@ export function isSoundTrace(text: string | undefined): boolean {
 
 /** True if a report can be stored and judged: a bad one would spoil every judgement while it is stored. */
 export function isSoundReport(report: HealthReport): boolean {
+  if (new TextEncoder().encode(JSON.stringify(report)).length > LIMITS.healthReportBytes) return false;
   const distributions = [
     ...report.devices.map(({ queueMs }) => queueMs),
     ...report.placements.flatMap(({ serviceMs, computeMs }) => [serviceMs, computeMs]),
   ];
-  if (!distributions.every((distribution) => distribution === null || isSoundDistribution(distribution))) return false;
-  return new TextEncoder().encode(JSON.stringify(report)).length <= LIMITS.healthReportBytes;
+  return distributions.every((distribution) => distribution === null || isSoundDistribution(distribution));
 }

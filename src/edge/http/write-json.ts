@@ -1,7 +1,8 @@
 import { endShortTurn } from "../turns.ts";
 
-/** Objects of a list that are written at once: some hundred microseconds. */
+/** Objects, or other items, of a list that are written at once: some hundred microseconds. */
 const PORTION_OBJECTS = 256;
+const PORTION_ITEMS = 4_096;
 /** Characters that are written in a short turn: some hundred microseconds. */
 const TURN_LENGTH = 50_000;
 
@@ -20,12 +21,13 @@ export async function writeJson(body: object): Promise<string> {
   return text;
 }
 
-/** Parts of a value's JSON: what holds lists of objects is divided, everything else is whole. */
+/** Parts of a value's JSON: lists of objects, long lists and what holds them are divided, everything else is whole. */
 function* portionsOf(value: unknown): Generator<string> {
-  if (isListOfObjects(value)) {
+  if (isLongList(value)) {
     let mark = "[";
-    for (let first = 0; first < value.length; first += PORTION_OBJECTS) {
-      const items = value.slice(first, first + PORTION_OBJECTS);
+    const portion = isObject(value[0]) ? PORTION_OBJECTS : PORTION_ITEMS;
+    for (let first = 0; first < value.length; first += portion) {
+      const items = value.slice(first, first + portion);
       if (items.some(holdsLists)) {
         for (const item of items) {
           yield mark;
@@ -49,11 +51,11 @@ function* portionsOf(value: unknown): Generator<string> {
 }
 
 function holdsLists(value: unknown): value is object {
-  return isObject(value) && Object.values(value).some(isListOfObjects);
+  return isObject(value) && Object.values(value).some(isLongList);
 }
 
-function isListOfObjects(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && isObject(value[0]);
+function isLongList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && (isObject(value[0]) || value.length > PORTION_ITEMS);
 }
 
 function isObject(value: unknown): value is object {

@@ -30,8 +30,12 @@ export const TALK = { perSecond: 2_000, burst: 10_000 };
  */
 export const OUTCOMES = { perSecond: 5_000, burst: LIMITS.directOutcomesKept + 4 * LIMITS.directOutcomes };
 export const OUTCOME_MESSAGES = { perSecond: 20, burst: 60 };
-/** Health reports in one `watchMs`, and at once; further ones are dropped. */
+/**
+ * Health reports in one `watchMs`, and at once; further ones are dropped. A dropped one had to be read, too: beyond
+ * `REPORT_MESSAGES` the socket is closed. A runner sends one.
+ */
 export const REPORTS = { perWatch: 2, burst: 20 };
+export const REPORT_MESSAGES = { perWatch: 4, burst: 60 };
 /** Characters of a device's roofs, which join the runner's capabilities in the database. */
 const ROOFLINE_LENGTH = 65_536;
 
@@ -46,7 +50,8 @@ export function createMeters(watchMs: number) {
     stored: new Meter(STORED),
     progress: new Meter(PROGRESS),
     announced: new Meter(ANNOUNCED),
-    reports: new Meter({ perSecond: (REPORTS.perWatch * 1_000) / watchMs, burst: REPORTS.burst }),
+    reports: new Meter(toSecond(REPORTS, watchMs)),
+    reportMessages: new Meter(toSecond(REPORT_MESSAGES, watchMs)),
     outcomeMessages: new Meter(OUTCOME_MESSAGES),
     messages: new Meter(INBOUND),
     texts: new Meter(TEXTS),
@@ -54,6 +59,10 @@ export function createMeters(watchMs: number) {
     talk: new Meter(TALK),
     outcomes: new Meter(OUTCOMES),
   };
+}
+
+function toSecond({ perWatch, burst }: typeof REPORTS, watchMs: number) {
+  return { perSecond: (perWatch * 1_000) / watchMs, burst };
 }
 
 /** Counts a message before it is read; the reason to close the socket where it is too much, else null. */
@@ -91,6 +100,8 @@ export function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerM
   if (LOCAL.has(type)) return endFor(countTalk(link));
   if (type === "directOutcomes" && isSpent(link, "outcomeMessages"))
     return { reason: `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` };
+  if (type === "health" && isSpent(link, "reportMessages"))
+    return { reason: `health reports more than ${REPORT_MESSAGES.perWatch} times in an interval` };
   return isDropped(link, message) ? DROPPED : endFor(findReason(link, message, length));
 }
 

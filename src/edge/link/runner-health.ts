@@ -22,6 +22,6 @@ export async function tellHealth(
   }
   const memory = outcome.ok ? addMemorySample(log.memory(), outcome.answer) : log.memory();
   const expectations = await readExpected(env, log, runnerId, report, nowMs);
-  const context = { expectations, reports: log.reports(nowMs), memory, open: log.findings() };
+  const context = { expectations, reports: await log.reports(nowMs), memory, open: log.findings() };
   return { ok: true, online, fresh: outcome.ok, report, context };
 }

@@ -1,9 +1,9 @@
-import { UnreadableModel } from "../../onnx/each-field.ts";
+import { type Steps, UnreadableModel } from "../../onnx/each-field.ts";
 import { inferShapes } from "../../onnx/infer-shapes.ts";
 import { nameOperator, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { OPERATORS } from "../../onnx/operators.ts";
-import { readModel, readOutline } from "../../onnx/read-model.ts";
-import { surveyFile } from "../../onnx/survey-file.ts";
+import { readModelSteps, readOutlineSteps } from "../../onnx/read-model.ts";
+import { surveySteps } from "../../onnx/survey-file.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { FieldError } from "../../protocol/wire/problem.ts";
 import { checkGraph, checkSizes, nameNode, shorten } from "./check-graph.ts";
@@ -26,24 +26,24 @@ const ARCHIVES = [
 ] as const;
 
 /**
- * Reads an uploaded ONNX file. A survey comes before any object is built, so that a small file cannot take much memory;
+ * Reads an uploaded ONNX file, in steps. A survey comes before any object is built, so that a small file cannot take much memory;
  * weights in other files are refused at any depth.
  */
-export function openModel(file: Uint8Array): OpenedModel {
+export function* openModel(file: Uint8Array): Steps<OpenedModel> {
   const archive = ARCHIVES.find(({ first }) => first.every((byte, at) => file[at] === byte));
   if (archive !== undefined) return { ok: false, message: `the file is ${archive.kind}: unpack it first` };
-  return orSay(() => {
-    const { hasExternalData } = surveyFile(file, LIMITS.modelPieces);
+  return yield* orSay(function* () {
+    const { hasExternalData } = yield* surveySteps(file, LIMITS.modelPieces);
     if (hasExternalData) {
       return { ok: false, message: "weights lie outside of the file: upload its files first, by POST /v1/uploads" };
     }
-    return { ok: true, model: readModel(file, LIMITS.modelNodes) };
+    return { ok: true, model: yield* readModelSteps(file, LIMITS.modelNodes) };
   });
 }
 
-function orSay(open: () => OpenedModel): OpenedModel {
+function* orSay(open: () => Steps<OpenedModel>): Steps<OpenedModel> {
   try {
-    return open();
+    return yield* open();
   } catch (error) {
     return { ok: false, message: error instanceof UnreadableModel ? error.message : "the file is not an ONNX model" };
   }
@@ -54,33 +54,33 @@ export type CheckedModel =
   | { readonly ok: false; readonly problems: FieldError[] };
 
 /**
- * Checks an ONNX file for runners without running it: all errors, up to `LIMITS.modelProblems`. Pointers lead to fields
+ * Checks an ONNX file for runners without running it, in steps: all errors, up to `LIMITS.modelProblems`. Pointers lead to fields
  * of onnx.proto3, such as `#/graph/node/3`.
  */
-export function checkModel(file: Uint8Array): CheckedModel {
-  return check(openModel(file), "modelWeightBytes");
+export function* checkModel(file: Uint8Array): Steps<CheckedModel> {
+  return yield* check(yield* openModel(file), "modelWeightBytes");
 }
 
 /** The same of the outline of a large model. */
-export function checkOutline(outline: Uint8Array): CheckedModel {
-  const opened = orSay(() => {
-    surveyFile(outline, LIMITS.modelPieces);
-    return { ok: true, model: readOutline(outline, LIMITS.modelNodes) };
+export function* checkOutline(outline: Uint8Array): Steps<CheckedModel> {
+  const opened = yield* orSay(function* () {
+    yield* surveySteps(outline, LIMITS.modelPieces);
+    return { ok: true, model: yield* readOutlineSteps(outline, LIMITS.modelNodes) };
   });
   // Runners make tensors of them by changing the file, which they read as a whole for that.
   const odd = opened.ok ? opened.model.outputs.find(({ container }) => container !== undefined) : undefined;
-  if (odd === undefined) return check(opened, "largeModelBytes");
+  if (odd === undefined) return yield* check(opened, "largeModelBytes");
   const message = `the output ${shorten(odd.name)} is a ${odd.container}, which only a file of at most ${LIMITS.modelBytes} bytes may give`;
   return { ok: false, problems: [{ pointer: "#/graph/output", message }] };
 }
 
 type WeightLimit = Parameters<typeof checkSizes>[2];
 
-function check(opened: OpenedModel, weightLimit: WeightLimit): CheckedModel {
+function* check(opened: OpenedModel, weightLimit: WeightLimit): Steps<CheckedModel> {
   if (!opened.ok) return { ok: false, problems: [{ pointer: "#", message: opened.message }] };
   const { model } = opened;
   const signature = readSignature(model);
-  const problems = collect(model, signature, weightLimit);
+  const problems = yield* collect(model, signature, weightLimit);
   if (signature.ok && problems.length === 0) {
     return { ok: true, model, inputs: signature.inputs, outputs: signature.outputs };
   }
@@ -88,32 +88,42 @@ function check(opened: OpenedModel, weightLimit: WeightLimit): CheckedModel {
 }
 
 /** The first errors, up to the limit; the last one counts the rest. */
-function collect(model: OnnxModel, signature: SignatureResult, weightLimit: WeightLimit): FieldError[] {
+function* collect(model: OnnxModel, signature: SignatureResult, weightLimit: WeightLimit): Steps<FieldError[]> {
   const told: FieldError[] = [];
   let further = 0;
   for (const problem of checkAll(model, signature, weightLimit)) {
-    if (told.length < LIMITS.modelProblems) told.push(problem);
+    if (problem === REST) yield;
+    else if (told.length < LIMITS.modelProblems) told.push(problem);
     else further++;
   }
   if (further === 0) return told;
   return [...told.slice(0, -1), { pointer: "#", message: `has ${further + 1} further problems` }];
 }
 
-function* checkAll(model: OnnxModel, signature: SignatureResult, weightLimit: WeightLimit): Generator<FieldError> {
+/** Stands between problems where a step ends. */
+const REST = null;
+type Found = Generator<FieldError | typeof REST>;
+
+function* checkAll(model: OnnxModel, signature: SignatureResult, weightLimit: WeightLimit): Found {
   let isSound = true;
   for (const problem of checkForm(model, signature)) {
-    isSound = false;
+    if (problem !== REST) isSound = false;
     yield problem;
   }
   // Sizes of an unsound graph mean nothing.
-  if (isSound) yield* checkSizes(model, inferShapes(model, 1), weightLimit);
+  if (!isSound) return;
+  const shapes = inferShapes(model, 1);
+  yield REST;
+  yield* checkSizes(model, shapes, weightLimit);
 }
 
-function* checkForm(model: OnnxModel, signature: SignatureResult): Generator<FieldError> {
+function* checkForm(model: OnnxModel, signature: SignatureResult): Found {
   if (!signature.ok) yield* signature.messages.map((message) => ({ pointer: "#", message }));
   yield* checkVersions(model);
   yield* checkNodes(model);
+  yield REST;
   yield* checkGraph(model);
+  yield REST;
 }
 
 function checkVersions({ opset, nodes }: OnnxModel): FieldError[] {

@@ -1,8 +1,10 @@
+import type { Steps } from "../../onnx/each-field.ts";
 import { summariseModel } from "../../onnx/summarise-model.ts";
 import type { ModelReport, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type CheckedModel, checkModel, checkOutline } from "./check-model.ts";
 import { listBackends } from "../store/models/list-backends.ts";
+import { endShortTurn } from "../turns.ts";
 import { readDenseModel } from "./read-dense-network.ts";
 
 /** Stored description of a model's version. */
@@ -17,13 +19,13 @@ export interface ModelDescription {
 type Described = { readonly ok: true; readonly description: ModelDescription } | Extract<CheckedModel, { ok: false }>;
 
 /** Description of an ONNX file. Throws `invalid-model` with all errors where it cannot be used. */
-export function describeModel(file: Uint8Array): ModelDescription {
-  return orThrow(describe(file));
+export async function describeModel(file: Uint8Array): Promise<ModelDescription> {
+  return orThrow(await inTurns(describe(file)));
 }
 
 /** The same by the outline of a large model, which the edge does not compute itself. */
-export function describeOutline(outline: Uint8Array): ModelDescription {
-  const checked = checkOutline(outline);
+export async function describeOutline(outline: Uint8Array): Promise<ModelDescription> {
+  const checked = await inTurns(checkOutline(outline));
   if (!checked.ok) return orThrow(checked);
   const { inputs, outputs, model } = checked;
   return { inputs, outputs, edgeParameters: null, summary: summariseModel(model) };
@@ -36,8 +38,8 @@ function orThrow(described: Described): ModelDescription {
 }
 
 /** The same as a report, whether or not the file can be used. */
-export function reportModel(file: Uint8Array): ModelReport {
-  const described = describe(file);
+export async function reportModel(file: Uint8Array): Promise<ModelReport> {
+  const described = await inTurns(describe(file));
   if (described.ok) {
     const { description } = described;
     return { ok: true, ...description, backends: listBackends({ ...description, files: [] }), problems: [] };
@@ -46,11 +48,22 @@ export function reportModel(file: Uint8Array): ModelReport {
   return { ok: false, ...nothing, problems: described.problems };
 }
 
-function describe(file: Uint8Array): Described {
-  const checked = checkModel(file);
+/** Does the steps in turns with other requests, after a first turn: many requests may come at once. */
+async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    await endShortTurn();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+function* describe(file: Uint8Array): Steps<Described> {
+  const checked = yield* checkModel(file);
   if (!checked.ok) return checked;
   const { inputs, outputs, model } = checked;
+  yield;
   const dense = readDenseModel(model, checked);
+  yield;
   const edgeParameters = dense.ok ? dense.network.parameters : null;
   return { ok: true, description: { inputs, outputs, edgeParameters, summary: summariseModel(model) } };
 }

@@ -13,7 +13,6 @@ import { addModelVersion } from "../store/models/model-store.ts";
 import { forgetUploads } from "../store/models/upload-store.ts";
 import { addVariant, setVersionData } from "../store/models/version-store.ts";
 import { mustHaveRoomForFile, quotaExceeded } from "../store/quotas/quota-problem.ts";
-import { endTurn } from "../turns.ts";
 import { checkHeldOut } from "./check-held-out.ts";
 import { type DeclaredSizes, declareSizes } from "./declare-sizes.ts";
 import { describeModel, describeOutline } from "./describe-model.ts";
@@ -53,7 +52,7 @@ export async function storeModelFiles(
     await forgetUploads(env, [digest]);
     return stored;
   }
-  const described = describeOutline(await outlineFiles(env.ARTIFACTS, files));
+  const described = await describeOutline(await outlineFiles(env.ARTIFACTS, files));
   const file = { ...described, digest, sizeBytes, files, inputs: declareSizes(described.inputs, declared) };
   return addVersion(env, { name, ...file });
 }
@@ -110,9 +109,7 @@ export async function storeVariant(
 }
 
 async function describeFile(bytes: File) {
-  // Many uploads at once would be checked in one turn, one behind the other.
-  await endTurn();
-  return { digest: await digestOf(bytes.buffer), sizeBytes: bytes.byteLength, ...describeModel(bytes) };
+  return { digest: await digestOf(bytes.buffer), sizeBytes: bytes.byteLength, ...(await describeModel(bytes)) };
 }
 
 /** Stores the held-out data of a version, on which its variants are measured. */

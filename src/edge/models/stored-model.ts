@@ -13,7 +13,7 @@ export async function readStoredModel(bucket: R2Bucket, digest: string): Promise
   const file = await getArtifact(bucket, digest);
   if (file === null || file.size > LIMITS.modelBytes) return null;
   try {
-    return describeModel(new Uint8Array(await file.arrayBuffer()));
+    return await describeModel(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
     if (error instanceof ProblemError) return null;
     throw error;

@@ -111,7 +111,7 @@ async function keepSamples(env: Env, runId: string, attempt: number, text: strin
   const samples = readSamples(text);
   if (samples === null) return;
   try {
-    await putSamples(env.ARTIFACTS, { runId, part: String(attempt) }, samples);
+    await putSamples(env.ARTIFACTS, { runId, part: String(attempt) }, JSON.stringify(samples));
   } catch (error) {
     logFailure("samples-lost", error, { runId });
   }

@@ -22,6 +22,7 @@ import {
 import { openProject } from "../store/database.ts";
 import { quotaExceeded } from "../store/quotas/quota-problem.ts";
 
+const ZEROS_BYTES = 65_536;
 const STATES = "application/octet-stream";
 
 export function bindAgents(app: Hono<AppEnv>): void {
@@ -44,7 +45,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
   bind(app, endpoints.readAgents, async ({ c, env, params: { name } }) => {
     const { digest, sizeBytes } = await mustFind(env, name);
     if (digest !== null) return answerArtifact(c, { digest, sizeBytes, mediaType: STATES });
-    return new Response(new Uint8Array(sizeBytes), { headers: { "content-type": STATES } });
+    return new Response(zerosOf(sizeBytes), { headers: { "content-type": STATES } });
   });
 
   bind(app, endpoints.writeAgents, async ({ c, env, params: { name }, headers }) => {
@@ -66,6 +67,20 @@ export function bindAgents(app: Hono<AppEnv>): void {
     if (digest !== null) await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
     return new Response(null, { status: 204 });
   });
+}
+
+/** States that nobody has written, in chunks: all of them may take half of an isolate's memory. */
+function zerosOf(sizeBytes: number): ReadableStream<Uint8Array> {
+  const chunk = new Uint8Array(ZEROS_BYTES);
+  let leftBytes = sizeBytes;
+  const zeros = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      controller.enqueue(chunk.subarray(0, leftBytes));
+      leftBytes -= ZEROS_BYTES;
+      if (leftBytes <= 0) controller.close();
+    },
+  });
+  return zeros.pipeThrough(new FixedLengthStream(sizeBytes));
 }
 
 async function mustFind(env: ProjectEnv, name: string): Promise<AgentPool> {

@@ -16,7 +16,6 @@ import { tradeToTable } from "../models/sweep/weigh-variants.ts";
 import { openProject } from "../store/database.ts";
 import { listPlacementsOfVersions } from "../store/fleet/placement-store.ts";
 import { listModels } from "../store/models/model-store.ts";
-import { endTurn } from "../turns.ts";
 import { submit } from "./jobs.ts";
 
 export function bindModels(app: Hono<AppEnv>): void {
@@ -40,10 +39,7 @@ export function bindModels(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.checkModel, async ({ c }) => {
-    const file = await readOctets(c.req.raw, LIMITS.modelBytes);
-    // Many at once would be checked in one turn, one behind the other.
-    await endTurn();
-    return reportModel(file);
+    return reportModel(await readOctets(c.req.raw, LIMITS.modelBytes));
   });
 
   bind(app, endpoints.listModels, ({ env, query }) => listModels(openProject(env), query));

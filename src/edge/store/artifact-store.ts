@@ -1,5 +1,6 @@
 import { and, asc, eq } from "drizzle-orm";
 import { JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
+import { endShortTurn } from "../turns.ts";
 import { openProject, type ProjectDatabase, type ProjectStorage } from "./database.ts";
 import { jobArtifacts } from "./schema.ts";
 import { hexOf } from "./secret.ts";
@@ -9,9 +10,33 @@ function keyOf(digest: string): string {
   return `artifacts/${digest.replace(":", "/")}`;
 }
 
+/** Bytes that are digested, or given to the bucket, in a short turn: about a millisecond. */
+const TURN_BYTES = 2 ** 20;
+
+/** Writes bytes and closes; others have their turns before each slice. */
+export async function writeSlices(
+  target: WritableStream<Uint8Array>,
+  bytes: ArrayBuffer,
+  sliceBytes = TURN_BYTES,
+): Promise<void> {
+  const writer = target.getWriter();
+  for (let first = 0; first < bytes.byteLength; first += sliceBytes) {
+    await endShortTurn();
+    await writer.write(new Uint8Array(bytes, first, Math.min(sliceBytes, bytes.byteLength - first)));
+  }
+  await writer.close();
+}
+
 /** Digest of the bytes as `sha256:…`. */
 export async function digestOf(bytes: ArrayBuffer): Promise<string> {
-  return `sha256:${hexOf(await crypto.subtle.digest("SHA-256", bytes))}`;
+  if (bytes.byteLength <= TURN_BYTES) return toDigest(await crypto.subtle.digest("SHA-256", bytes));
+  const digesting = new crypto.DigestStream("SHA-256");
+  await writeSlices(digesting, bytes);
+  return toDigest(await digesting.digest);
+}
+
+function toDigest(digest: ArrayBuffer): string {
+  return `sha256:${hexOf(digest)}`;
 }
 
 /**
@@ -23,7 +48,19 @@ export async function putArtifact(
   digest: string,
   bytes: ArrayBuffer | ReadableStream,
 ): Promise<void> {
-  await bucket.put(keyOf(digest), bytes, { sha256: digest.slice("sha256:".length) });
+  const options = { sha256: digest.slice("sha256:".length) };
+  if (!(bytes instanceof ArrayBuffer) || bytes.byteLength <= TURN_BYTES) {
+    await bucket.put(keyOf(digest), bytes, options);
+    return;
+  }
+  const { readable, writable } = new FixedLengthStream(bytes.byteLength);
+  // A put that fails cancels its stream, and with it the writing.
+  const [put, written] = await Promise.allSettled([
+    bucket.put(keyOf(digest), readable, options),
+    writeSlices(writable, bytes),
+  ]);
+  if (put.status === "rejected") throw put.reason;
+  if (written.status === "rejected") throw written.reason;
 }
 
 export async function getArtifact(bucket: R2Bucket, digest: string): Promise<R2ObjectBody | null> {

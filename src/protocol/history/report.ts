@@ -14,6 +14,29 @@ const MeasuredAt = Instant.refine((at) => Date.parse(at) >= Date.parse(EARLIEST)
 /** A finite number whose sums stay finite. */
 const Reported = z.number().min(-LIMITS.reportedMagnitude).max(LIMITS.reportedMagnitude);
 
+/** Raw samples. The first wrong one is named: a schema of each would take longer than all else of a report. */
+const Samples = z
+  .custom<number[]>()
+  .superRefine((values: unknown, context) => {
+    // What follows could not read other values.
+    const fail = (message: string, ...path: number[]) =>
+      context.addIssue({ code: "custom", path, message, continue: false });
+    if (!Array.isArray(values)) return fail("must be an array");
+    if (values.length === 0 || values.length > LIMITS.reportedSamples) {
+      return fail(`must have 1 to ${LIMITS.reportedSamples} numbers`);
+    }
+    const most = LIMITS.reportedMagnitude;
+    const wrong = values.findIndex((value) => typeof value !== "number" || !(Math.abs(value) <= most));
+    if (wrong >= 0) fail(`must be a number from ${-most} to ${most}`, wrong);
+  })
+  .meta({
+    type: "array",
+    items: { type: "number", minimum: -LIMITS.reportedMagnitude, maximum: LIMITS.reportedMagnitude },
+    minItems: 1,
+    maxItems: LIMITS.reportedSamples,
+    description: "Raw samples",
+  });
+
 /** Rounding error allowed in a reported sum, relative to the largest magnitude. */
 const SUM_TOLERANCE = 1e-6;
 
@@ -67,7 +90,7 @@ const ReportedMeasurement = z
       .default({}),
     label: z.string().max(LIMITS.nameLength).optional().meta({ description: "Absent: the report's" }),
     at: MeasuredAt.optional().meta({ description: "Absent: the report's" }),
-    values: z.array(Reported).min(1).max(LIMITS.reportedSamples).optional().meta({ description: "Raw samples" }),
+    values: Samples.optional(),
     value: Reported.optional(),
     aggregate: ReportedAggregate.optional(),
   })

@@ -2,7 +2,7 @@ import type { LatencySplit, ServiceTimes } from "./inference.ts";
 import { z } from "zod";
 import { LIMITS } from "../wire/limits.ts";
 import type { Problem } from "../wire/problem.ts";
-import { type DType, Shape } from "../wire/tensor.ts";
+import { type DType, JsonData, Shape } from "../wire/tensor.ts";
 
 /**
  * The Open Inference Protocol, version 2, with Triton's extensions: binary tensors, statistics, model configuration and
@@ -72,7 +72,7 @@ const OipInput = z.object({
   shape: Shape,
   datatype: OipDatatype,
   parameters: Parameters.optional(),
-  data: z.array(z.any()).optional(),
+  data: JsonData.optional(),
 });
 
 const OipRequestedOutput = z.object({ name: z.string(), parameters: Parameters.optional() });
@@ -92,7 +92,7 @@ const OipOutput = z.object({
   datatype: OipDatatype,
   shape: Shape,
   parameters: Parameters.optional(),
-  data: z.array(z.any()).optional(),
+  data: JsonData.optional(),
 });
 
 export const OipInferReply = z

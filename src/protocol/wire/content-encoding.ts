@@ -5,8 +5,17 @@ import { ProblemError } from "./problem.ts";
 const ENCODINGS = ["gzip", "deflate"] as const;
 export type BodyEncoding = (typeof ENCODINGS)[number];
 
-/** Bytes that are unpacked at a time. Deflate makes at most 1,032 times as many of them. */
-const SLICE_BYTES = 4_096;
+/**
+ * Bytes that are unpacked at a time: deflate makes at most 1,032 times as many of them. Few at first and where they
+ * become very many, more elsewhere, since each slice takes some ten microseconds.
+ */
+const SLICE_BYTES = { least: 256, most: 4_096 } as const;
+/** Room of one read: without it, a Worker reads 4 KiB at a time, which takes several times as long in all. */
+const READ_BYTES = 65_536;
+/** Bytes of chunks that are joined between two pauses. */
+const JOINED_BYTES = 1_048_576;
+/** Bytes that are read or unpacked between two pauses: about a millisecond. */
+const PAUSE_BYTES = 262_144;
 
 /**
  * The coding of a request's body, by the header `Content-Encoding`; null where it has none. Throws
@@ -33,21 +42,23 @@ export function encodingOf(
 
 /**
  * The content of a packed body, of at most `maxBytes`. Throws `payload-too-large` as soon as it is longer, and
- * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through.
+ * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through. `pause` lets
+ * others work: a whole body is unpacked without one turn of the event loop.
  */
 export async function unpackBody(
   packed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   encoding: BodyEncoding,
   maxBytes: number,
+  pause: () => Promise<void> = async () => undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream(encoding);
-  const reader = readable.getReader();
+  const reader = openReader(readable, READ_BYTES);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const read = async () => {
     while (length <= maxBytes) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done || value === undefined) return;
       length += value.byteLength;
       chunks.push(value);
     }
@@ -57,11 +68,21 @@ export async function unpackBody(
   const writer = writable.getWriter();
   // Workers take all writes at once and keep what comes of them: without pauses, a small body fills the memory.
   const write = async () => {
+    let sliceBytes: number = SLICE_BYTES.least;
+    let [packedBytes, pausedAtBytes] = [0, 0];
     for await (const chunk of packed) {
-      for (let at = 0; at < chunk.byteLength; at += SLICE_BYTES) {
-        await writer.write(chunk.slice(at, at + SLICE_BYTES));
+      for (let at = 0; at < chunk.byteLength;) {
+        const [slice, unpackedBytes] = [chunk.slice(at, at + sliceBytes), length];
+        at += slice.byteLength;
+        packedBytes += slice.byteLength;
+        await writer.write(slice);
         for (let before = -1; before !== length; await nextTurn()) before = length;
         if (length > maxBytes) return;
+        const isDense = length - unpackedBytes > PAUSE_BYTES / 2;
+        sliceBytes = isDense ? SLICE_BYTES.least : Math.min(2 * sliceBytes, SLICE_BYTES.most);
+        if (packedBytes + length < pausedAtBytes + PAUSE_BYTES) continue;
+        pausedAtBytes = packedBytes + length;
+        await pause();
       }
     }
     await writer.close();
@@ -77,7 +98,48 @@ export async function unpackBody(
   if (written.status === "rejected" || unpacked.status === "rejected") {
     throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return joinChunks(chunks, length, pause);
+}
+
+/** The bytes of chunks, which are taken from their list, so that all are there twice for a moment only. */
+export async function joinChunks(
+  chunks: Uint8Array[],
+  length: number,
+  pause: () => Promise<void>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  for (let [at, pausedAt] = [0, 0]; chunks.length > 0;) {
+    const chunk = chunks.shift()!;
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+    if (at < pausedAt + JOINED_BYTES) continue;
+    pausedAt = at;
+    await pause();
+  }
+  return bytes;
+}
+
+interface ChunkReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array<ArrayBuffer> | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** Reads by large buffers where the stream takes them, as a Worker's do and Node's do not. */
+export function openReader(readable: ReadableStream<Uint8Array<ArrayBuffer>>, readBytes: number): ChunkReader {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = readable.getReader({ mode: "byob" });
+  } catch {
+    return readable.getReader();
+  }
+  let buffer = new ArrayBuffer(readBytes);
+  const read = async () => {
+    const { done, value } = await reader.read(new Uint8Array(buffer));
+    if (done || value === undefined) return { done: true };
+    buffer = value.buffer;
+    return { done: false, value: value.slice() };
+  };
+  return { read, cancel: () => reader.cancel() };
 }
 
 /** Lets a waiting read end. A read of another stream takes one turn of the event loop; a timer takes a millisecond. */

@@ -8,6 +8,11 @@ export const LIMITS = {
   jsonBodyBytes: 256 * KiB,
   /** Objects, arrays and fields of one: an empty object takes 56 bytes. `jsonBodyBytes` have room for no more. */
   jsonNodes: 128 * KiB,
+  /**
+   * Values in arrays and objects of a longer one: that many numbers take some ten milliseconds to parse, which nothing
+   * can interrupt. More of them fit into a frame.
+   */
+  jsonValues: 512 * KiB,
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
   /** An ONNX file that one request carries, and that a process reads as a whole. */
@@ -190,8 +195,11 @@ export const LIMITS = {
   /** Of a health report: models under watch, and processors whose clocks are read. */
   watchedPlacements: 256,
   watchedSensors: 32,
-  /** One report of it, as JSON; a larger one is not kept. A row of an object's SQLite holds 2 MB. */
-  healthReportBytes: 1 * MiB,
+  /**
+   * One report of it, as JSON; a larger one is not kept. One of as many placements and devices as there may be has some
+   * 250 KB, and a judgement reads sixty.
+   */
+  healthReportBytes: 320 * KiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
   /** Event streams of all projects at one queue. */

@@ -37,10 +37,13 @@ export interface Tensor extends TensorHeader {
   readonly bytes: Uint8Array;
 }
 
+/** Elements of a tensor as JSON, which `tensorFromJson` checks: a schema of each would take as long again. */
+export const JsonData = z.custom<any[]>(Array.isArray, "must be an array").meta({ type: "array", items: {} });
+
 const jsonTensorFields = {
   dtype: DType.default("float32"),
   shape: Shape.optional(),
-  data: z.array(z.any()).meta({ description: "Numbers, flat or nested, row-major" }),
+  data: JsonData.meta({ description: "Numbers, flat or nested, row-major" }),
 };
 
 /** A tensor as JSON; `data` is flat or nested, row-major. */

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ANNOUNCED, OUTCOME_MESSAGES, OUTCOMES, REPORTS } from "../../../src/edge/link/find-excess.ts";
+import { ANNOUNCED, OUTCOME_MESSAGES, OUTCOMES, REPORT_MESSAGES, REPORTS } from "../../../src/edge/link/find-excess.ts";
 import { CLOSE_CODES } from "../../../src/protocol/link.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
@@ -69,6 +69,12 @@ describe("a runner's flood", () => {
     );
     expect(kept).toEqual({ reports: REPORTS.burst });
     expect(scripted.closed).toBeNull();
+    for (let sent = 0; sent < REPORT_MESSAGES.burst; sent++)
+      scripted.send({ type: "health", requestId: null, report: report(sent) });
+    expect(await scripted.nextClose()).toMatchObject({
+      code: CLOSE_CODES.protocolError,
+      reason: expect.stringContaining("health reports more than"),
+    });
   });
 
   it("of capabilities is the same flood on its next socket", async () => {

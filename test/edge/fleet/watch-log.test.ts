@@ -18,7 +18,7 @@ const reportOf = (number: number) => ({
 });
 
 it("a report of health overwrites one row, and a sample of memory one each minute", async () => {
-  await runInDurableObject(linkStub("log-of-one"), (_, { storage }) => {
+  await runInDurableObject(linkStub("log-of-one"), async (_, { storage }) => {
     const cursors: { readonly rowsWritten: number }[] = [];
     const exec: typeof storage.sql.exec = (query, ...bindings) => {
       const cursor = storage.sql.exec(query, ...bindings);
@@ -32,14 +32,14 @@ it("a report of health overwrites one row, and a sample of memory one each minut
     expect(cursors.reduce((sum, { rowsWritten }) => sum + rowsWritten, 0)).toBe(KEPT + KEPT / 6);
     const nowMs = START_MS + (2 * KEPT - 1) * EVERY_MS;
     expect(log.latest()?.at).toBe(toInstant(nowMs));
-    expect(log.reports(nowMs).map(({ at }) => at)).toEqual(
+    expect((await log.reports(nowMs)).map(({ at }) => at)).toEqual(
       Array.from({ length: KEPT }, (_each, index) => toInstant(nowMs - (KEPT - 1 - index) * EVERY_MS)),
     );
   });
 });
 
 it("the reports of an earlier release are kept", async () => {
-  await runInDurableObject(linkStub("log-of-another"), (_, { storage }) => {
+  await runInDurableObject(linkStub("log-of-another"), async (_, { storage }) => {
     const { sql } = storage;
     for (const table of ["outbox", "recent_reports", "watch", "layout"]) sql.exec(`drop table ${table}`);
     migrateObject(storage, LINK_MIGRATIONS.slice(0, 3));
@@ -53,10 +53,21 @@ it("the reports of an earlier release are kept", async () => {
     migrateObject(storage, LINK_MIGRATIONS);
     const log = new WatchLog(sql);
     const nowMs = START_MS + KEPT * EVERY_MS;
-    expect(log.reports(nowMs)).toHaveLength(KEPT);
+    expect(await log.reports(nowMs)).toHaveLength(KEPT);
     log.add(reportOf(KEPT), nowMs);
-    expect(log.reports(nowMs).map(({ at }) => at)).toEqual(
+    expect((await log.reports(nowMs)).map(({ at }) => at)).toEqual(
       Array.from({ length: KEPT }, (_each, index) => toInstant(START_MS + (index + 1) * EVERY_MS)),
     );
+  });
+});
+
+it("reports are read in many turns, and those that go meanwhile are left out", async () => {
+  await runInDurableObject(linkStub("log-of-a-third"), async (_, { storage }) => {
+    const log = new WatchLog(storage.sql);
+    for (let number = 0; number < KEPT; number++) log.add(reportOf(number), START_MS + number * EVERY_MS);
+    setTimeout(() => log.clear(), 0);
+    const read = await log.reports(START_MS + KEPT * EVERY_MS);
+    expect(read.length).toBeLessThan(KEPT);
+    expect(read[0]?.at).toBe(toInstant(START_MS));
   });
 });

@@ -316,6 +316,17 @@ describe("a report that is wrong", () => {
     ["has a long revision", () => ({ revision: long(LIMITS.revisionLength), measurements: [measured] }), "#/revision"],
     ["has a measurement in the future", () => inMeasurement({ at: dayAhead() }), "#/measurements/1/at"],
     ["has a measurement before 2000", () => inMeasurement({ at: "1970-01-01T00:00:00Z" }), "#/measurements/1/at"],
+    [
+      "has a text among its values",
+      () => inMeasurement({ value: undefined, values: [1, "2"] }),
+      "#/measurements/1/values/1",
+    ],
+    [
+      "has a value that is too large",
+      () => inMeasurement({ value: undefined, values: [1e101] }),
+      "#/measurements/1/values/0",
+    ],
+    ["has values that are none", () => inMeasurement({ value: undefined, values: null }), "#/measurements/1/values"],
     ["has values and a value", () => inMeasurement({ values: [1] }), "#/measurements/1"],
     ["has neither", () => inMeasurement({ value: undefined }), "#/measurements/1"],
     ["has no values", () => inMeasurement({ value: undefined, values: [] }), "#/measurements/1/values"],

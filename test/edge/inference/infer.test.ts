@@ -155,6 +155,13 @@ describe("an inference", () => {
     expect(taken).toBeLessThan(bomb.byteLength / 4);
   });
 
+  it("that unpacks to as much as it may lets others work meanwhile", async () => {
+    const packed = await packBody(new Uint8Array(LIMITS.inferBodyBytes), "gzip");
+    let pauses = 0;
+    await unpackBody([packed], "gzip", LIMITS.inferBodyBytes, async () => void pauses++);
+    expect(pauses).toBeGreaterThanOrEqual(LIMITS.inferBodyBytes / 2 ** 19);
+  });
+
   it("names an input that its frame lacks", async () => {
     const { inputs: _, ...header } = request();
     const body = encodeFrame(header, [tensor("other", [1, 2, 3, 4])]);

@@ -2,6 +2,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { storeEvolution } from "../../../src/edge/kinds/evolution.ts";
 import { findAgentPool, saveStates, toPooledAgents } from "../../../src/edge/store/kernels/agent-pool-store.ts";
+import { putStates } from "../../../src/edge/services/pool-states.ts";
+import { hexOf } from "../../../src/edge/store/secret.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { recordJobArtifact } from "../../../src/edge/store/artifact-store.ts";
 import { EvolutionInput } from "../../../src/protocol/jobs/evolution.ts";
@@ -61,6 +63,19 @@ describe("an agent pool", () => {
     const replies = await Promise.all([write("kept", good, '"1"'), write("kept", good, '"1"')]);
     expect(replies.map(({ status }) => status).toSorted(byNumber)).toEqual([200, 412]);
     expect((await callEdge("GET", "/v1/agent-pools/kept")).json).toMatchObject({ version: 2 });
+  });
+
+  it("of many numbers is checked and digested while others work", async () => {
+    const agents = 2_048;
+    const [pool, bytes] = [(await create("wide", { agents, stateSize: 2_048 })).json, new Uint8Array(16 * 2 ** 20)];
+    let others = 0;
+    const timer = setInterval(() => others++, 0);
+    const digest = await putStates(mainEnv, pool, bytes);
+    clearInterval(timer);
+    expect(others).toBeGreaterThanOrEqual(2);
+    expect(digest).toBe(`sha256:${hexOf(await crypto.subtle.digest("SHA-256", bytes))}`);
+    new DataView(bytes.buffer).setFloat32(bytes.length - 4, Number.NaN, true);
+    await expect(putStates(mainEnv, pool, bytes)).rejects.toThrow(`number 2047 of agent ${agents - 1}`);
   });
 
   it("names what is wrong with it", async () => {

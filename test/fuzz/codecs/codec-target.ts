@@ -1,4 +1,5 @@
 import type * as fc from "fast-check";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 
 /** A reader, and bytes to try it with. */
 export interface CodecTarget {
@@ -20,6 +21,11 @@ export function orRefused<Value>(read: () => Value, ...refusals: readonly ErrorC
     if (refusals.some((refusal) => error instanceof refusal)) return undefined;
     throw error;
   }
+}
+
+/** Of what refuses by a promise: nothing for a problem, which is a refusal. */
+export function refusedOnly(error: unknown): undefined {
+  if (!(error instanceof ProblemError)) throw error;
 }
 
 /** Throws where a value that was read violates its property. */

@@ -45,21 +45,21 @@ const outputs = ["google-benchmark", "hyperfine", "mitata", "tinybench", "tinybe
 );
 
 /** Our own form, and importers' output from tools. */
-function checkReported(report: unknown): void {
+async function checkReported(report: unknown): Promise<void> {
   const parsed = ReportInput.safeParse(report);
   if (!parsed.success || checkReport(parsed.data, NOW_MS).length > 0) return;
-  for (const { aggregate } of measureReport(parsed.data, { project: "main", runId: "run_1", atMs: NOW_MS })) {
+  for (const { aggregate } of await measureReport(parsed.data, { project: "main", runId: "run_1", atMs: NOW_MS })) {
     hold(decodeSketch(aggregate.sketch).count === aggregate.count, "a sketch counts what the measurement does");
   }
 }
 
-function checkImport(input: Uint8Array): void {
+async function checkImport(input: Uint8Array): Promise<void> {
   const value = parseJson(toText(input));
   for (const importer of IMPORTERS) {
     const imported: Imported | undefined = orRefused(() => importer(value), ProblemError);
     if (imported === undefined) continue;
     hold(imported.pointers.length === imported.report.measurements.length, "every measurement has its place");
-    checkReported(imported.report);
+    await checkReported(imported.report);
   }
 }
 

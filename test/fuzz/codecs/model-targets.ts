@@ -5,15 +5,15 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { checkHeldOut } from "../../../src/edge/models/check-held-out.ts";
 import { describeModel, reportModel } from "../../../src/edge/models/describe-model.ts";
 import { openModel } from "../../../src/edge/models/check-model.ts";
+import { finishSteps } from "../../../src/onnx/each-field.ts";
 import { readModel } from "../../../src/onnx/read-model.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 import { readHeldOut } from "../../../src/protocol/models/held-out-file.ts";
 import { ModelReport } from "../../../src/protocol/models/model.ts";
-import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { modelOf, nodeOf } from "../../unit/onnx/model-of.ts";
 import { writeSafetensors } from "../../unit/protocol/write-safetensors.ts";
-import { type CodecTarget, hold, orRefused } from "./codec-target.ts";
+import { type CodecTarget, hold, orRefused, refusedOnly } from "./codec-target.ts";
 import { damaged } from "./inputs.ts";
 
 /** Enough of them that most rules for shapes are asked, by names that fit each other and by some that do not. */
@@ -81,10 +81,10 @@ const zoo = ["cartpole/cartpole", "lenet5/lenet5-int8"].map(
 );
 
 /** All work of the edge on an uploaded file; it can write every file that it can read. */
-function checkModelFile(input: Uint8Array): void {
-  hold(ModelReport.safeParse(reportModel(input)).success, "a report is one of the protocol");
-  const described = orRefused(() => describeModel(input), ProblemError);
-  const opened = openModel(input);
+async function checkModelFile(input: Uint8Array): Promise<void> {
+  hold(ModelReport.safeParse(await reportModel(input)).success, "a report is one of the protocol");
+  const described = await describeModel(input).catch(refusedOnly);
+  const opened = finishSteps(openModel(input));
   if (described === undefined || !opened.ok) return;
   const hasTexts = [...opened.model.weights.values()].some(({ dtype }) => dtype === "string");
   if (!hasTexts)

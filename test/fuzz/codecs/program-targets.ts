@@ -10,10 +10,9 @@ import { EnvironmentInput } from "../../../src/protocol/policies/environment-def
 import { JobInput } from "../../../src/protocol/jobs/job.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
-import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { evaluateSize, SizeExpression, sizeNames } from "../../../src/protocol/kernels/kernel-definition.ts";
 import { competitor, expecting, ownReference } from "../../edge/stack/kernel-samples.ts";
-import { type CodecTarget, hold } from "./codec-target.ts";
+import { type CodecTarget, hold, refusedOnly } from "./codec-target.ts";
 import { damaged, jsonTexts, toText, valuesOf } from "./inputs.ts";
 
 const kernels = fc.oneof(fc.constantFrom<unknown>(competitor, ownReference, expecting), valuesOf(KernelInput));
@@ -88,10 +87,6 @@ async function checkEncoding(input: Uint8Array): Promise<void> {
   };
   const body = await unpack().catch(refusedOnly);
   if (body !== undefined) hold(body.length <= LIMITS.inferBodyBytes, "an unpacked body is bounded");
-}
-
-function refusedOnly(error: unknown): undefined {
-  if (!(error instanceof ProblemError)) throw error;
 }
 
 /** A body that says much with little. */

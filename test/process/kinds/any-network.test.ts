@@ -8,6 +8,7 @@ import { DeviceHost } from "../../../src/gpu-runner/device-host/device-host.ts";
 import { runCalibration } from "../../../src/gpu-runner/kinds/calibration/run-calibration.ts";
 import { ModelLoader } from "../../../src/gpu-runner/serving/model-loader.ts";
 import { InferenceServer } from "../../../src/gpu-runner/serving/queue/inference-server.ts";
+import { finishSteps } from "../../../src/onnx/each-field.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../../src/onnx/onnx-model.ts";
 import { floatTensor, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import { writeMessage, writeModel, writeNode, writeValue } from "../../../src/onnx/write-model.ts";
@@ -25,7 +26,7 @@ afterAll(() => host.stop());
 /** Checks a network as the edge does, and calibrates it as a runner does. */
 async function calibrate(model: OnnxModel, changes: Partial<CalibrationSpec> = {}): Promise<CalibrationResult> {
   const file = writeModel(model);
-  const checked = checkModel(file);
+  const checked = finishSteps(checkModel(file));
   if (!checked.ok) throw new Error(checked.problems[0]?.message);
   const { inputs, outputs } = checked;
   const modelVersionId = createId("modelVersion");

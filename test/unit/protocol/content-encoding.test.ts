@@ -99,4 +99,17 @@ describe("a packed body", () => {
     }
     expect(await refusalOf(() => unpackBody(pieces(), "gzip", MIB))).toBe(lost);
   });
+
+  it("lets others work while it holds blocks that unpack to nothing", async () => {
+    let pauses = 0;
+    await unpackBody([emptyBlocks(MIB)], "gzip", MIB, async () => void pauses++).catch(() => undefined);
+    expect(pauses).toBe(3);
+  });
 });
+
+/** A gzip body of stored blocks without content (RFC 1951, section 3.2.4), which never ends. */
+function emptyBlocks(length: number): Uint8Array<ArrayBuffer> {
+  const block = [0, 0, 0, 255, 255];
+  const head = [31, 139, 8, 0, 0, 0, 0, 0, 0, 255];
+  return Uint8Array.from({ length }, (_, at) => head[at] ?? block[(at - head.length) % block.length]!);
+}

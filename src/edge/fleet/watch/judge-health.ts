@@ -35,9 +35,11 @@ export function judgeHealth(runnerId: string, context: WatchContext): readonly O
   if (latest === undefined) return open;
   const [first, ...others] = inARow(reports).slice(-OPEN_REPORTS);
   const shown = first === undefined || others.length + 1 < OPEN_REPORTS ? [] : judge(latest, context, "open");
-  const before = others.length === 0 || first === undefined ? [] : judge(first, context, "open");
-  const opened = shown.filter(({ key }) => before.some((each) => each.key === key) && !isOpen(key, open));
-  const held = reports.slice(-CLOSE_REPORTS).map((report) => judge(report, context, "hold"));
+  const fresh = shown.filter(({ key }) => !isOpen(key, open));
+  // A judgement takes some milliseconds: those that decide nothing are left out.
+  const before = first === undefined || fresh.length === 0 ? [] : judge(first, context, "open");
+  const opened = fresh.filter(({ key }) => isOpen(key, before));
+  const held = open.length === 0 ? [] : reports.slice(-CLOSE_REPORTS).map((report) => judge(report, context, "hold"));
   return [
     ...open.flatMap(({ key, finding }) => {
       const seen = held.at(-1)?.find((each) => each.key === key);

@@ -24,7 +24,8 @@ const LOOK_BACK_MS = 300_000;
 
 interface RecentProbes {
   readonly serviceMs: Aggregate;
-  readonly computeMs: Aggregate | null;
+  /** Times in the backend, yet to be merged: most placements are not slow. */
+  readonly compute: readonly Distribution[];
   /** Whether no newer probe was possible: slow ones use up the probe budget, and jobs need the device. */
   readonly isLatest: boolean;
 }
@@ -49,8 +50,7 @@ function recentProbes(
     if (same.computeMs !== null) compute.push(same.computeMs);
   }
   if (count < LEAST_PROBES) return null;
-  const computeMs = compute.length === 0 ? null : mergeAggregates(compute);
-  return { serviceMs: mergeAggregates(service), computeMs, isLatest: told.serviceMs !== null || report.jobShare < 0.5 };
+  return { serviceMs: mergeAggregates(service), compute, isLatest: told.serviceMs !== null || report.jobShare < 0.5 };
 }
 
 function isSame(a: PlacementHealth, b: PlacementHealth): boolean {
@@ -117,8 +117,9 @@ function findSlow(
   level: WatchLevel,
 ): Slow | null {
   const expectation = findExpectation(expectations, told);
+  if (expectation === null || expectation.service === null) return null;
   const probes = recentProbes(told, report, reports);
-  if (expectation === null || expectation.service === null || probes === null) return null;
+  if (probes === null) return null;
   const { p50Ms, p95Ms, source } = expectation.service;
   const measuredMs = aggregateQuantile(probes.serviceMs, 0.5);
   const isCrowded = hostSharesOf(report).others >= CROWDED_SHARE[level];
@@ -145,7 +146,8 @@ function explain(slow: Slow, report: HealthReport, context: WatchContext, level:
   const ratio = measuredMs / expectedMs;
   if (isShared && others >= CROWDED_SHARE[level]) return { ratio, evidence: tellContention(slow, others, level) };
   if (isShared && own >= OWN_SHARE && busyShare >= FULL_SHARE) return null;
-  const inBackendMs = probes.computeMs === null ? 0 : aggregateQuantile(probes.computeMs, 0.5) - expectedMs;
+  const { compute } = probes;
+  const inBackendMs = compute.length === 0 ? 0 : aggregateQuantile(mergeAggregates(compute), 0.5) - expectedMs;
   const isBackend = inBackendMs >= BACKEND_SHARE * (measuredMs - expectedMs);
   return { ratio, evidence: isBackend ? tellBackend(slow, others) : tellDrift(slow, others, expectation) };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Finding, HealthReport } from "../../../protocol/fleet/health.ts";
 import type { ObjectSql } from "../../store/migrate-object.ts";
+import { endShortTurn } from "../../turns.ts";
 import { Expectation } from "./expectation.ts";
 import { addMemorySample, MemorySample } from "./memory-sample.ts";
 import type { OpenFinding } from "./watch-rule.ts";
@@ -42,22 +43,24 @@ export class WatchLog {
     this.#sql.exec("delete from recent_reports; delete from watch");
   }
 
-  /** Recent reports as of `nowMs`, oldest first. */
-  reports(nowMs: number): HealthReport[] {
-    const rows = this.#sql.exec<{ report: string }>("select report from recent_reports order by number").toArray();
-    return rows.flatMap(({ report: text }) => {
-      // A report saved by an older edge may have another schema; it is ignored.
-      const { success, data } = HealthReport.safeParse(JSON.parse(text));
-      return success && Date.parse(data.at) > nowMs - KEPT_MS ? [data] : [];
-    });
+  /** Recent reports as of `nowMs`, oldest first. Each is read in a turn of its own: all may have some ten megabytes. */
+  async reports(nowMs: number): Promise<HealthReport[]> {
+    const rows = this.#sql.exec<{ slot: number; number: number }>(
+      "select slot, number from recent_reports order by number",
+    );
+    const reports: HealthReport[] = [];
+    for (const { slot, number } of rows.toArray()) {
+      // Absent where a newer report took its row meanwhile.
+      const report = this.#readReport("where slot = ? and number = ?", slot, number);
+      if (report !== null && Date.parse(report.at) > nowMs - KEPT_MS) reports.push(report);
+      await endShortTurn();
+    }
+    return reports;
   }
 
   /** Last report, of any age. */
   latest(): HealthReport | null {
-    const [row] = this.#sql
-      .exec<{ report: string }>("select report from recent_reports order by number desc limit 1")
-      .toArray();
-    return row === undefined ? null : (HealthReport.safeParse(JSON.parse(row.report)).data ?? null);
+    return this.#readReport("order by number desc limit 1");
   }
 
   memory(): MemorySample[] {
@@ -78,6 +81,14 @@ export class WatchLog {
 
   keepExpected(expected: Expected): void {
     this.#write("expected", expected);
+  }
+
+  /** A report saved by an older edge may have another schema; it is ignored. */
+  #readReport(which: string, ...bindings: number[]): HealthReport | null {
+    const [row] = this.#sql
+      .exec<{ report: string }>(`select report from recent_reports ${which}`, ...bindings)
+      .toArray();
+    return row === undefined ? null : (HealthReport.safeParse(JSON.parse(row.report)).data ?? null);
   }
 
   #read<Value>(name: string, schema: z.ZodType<Value>): Value | null {

@@ -27,7 +27,7 @@ export async function watchRunner(env: Env, log: WatchLog, runnerId: string): Pr
   const latest = log.latest();
   if (latest === null) return;
   const expectations = await readExpected(env, log, runnerId, latest, nowMs);
-  const context = { expectations, reports: log.reports(nowMs), memory: log.memory(), open };
+  const context = { expectations, reports: await log.reports(nowMs), memory: log.memory(), open };
   const findings = judgeHealth(runnerId, context);
   if (open.length === 0 && findings.length === 0) return;
   // Findings that could not be saved are found again with the next report.

@@ -6,9 +6,10 @@ import type {
   ReportInput,
 } from "../../../protocol/history/report.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
-import { type Aggregate, summarise } from "../../../stats/distribution/distribution.ts";
+import { addToDistribution, type Aggregate, openDistribution } from "../../../stats/distribution/distribution.ts";
 import { addToSketch, createSketch, decodeSketch, encodeSketch } from "../../../stats/distribution/sketch.ts";
 import type { Measurement } from "../../store/history/point-store.ts";
+import { endShortTurn } from "../../turns.ts";
 
 /**
  * Aggregate of values with only some known percentiles. The extremes count once; each other value equals the known
@@ -33,14 +34,15 @@ export function estimateAggregate({ count, min, max, sum, percentiles = {} }: Re
 }
 
 /** Points of a report for the history, in its order; `atMs` is the time of measurements without their own. */
-export function measureReport(
+export async function measureReport(
   report: ReportInput,
   { project, runId, atMs }: Pick<Measurement, "project" | "atMs"> & { readonly runId: string },
-): Measurement[] {
+): Promise<Measurement[]> {
   const fingerprint = toFingerprint(report.host);
-  return report.measurements.map((measured, index) => {
+  const measurements: Measurement[] = [];
+  for (const [index, measured] of report.measurements.entries()) {
     const { subjectKind, subject, metric, unit, clock = null, direction, configuration, label, at } = measured;
-    return {
+    measurements.push({
       project,
       key: {
         subjectKind,
@@ -59,9 +61,10 @@ export function measureReport(
       sourceId: `${runId}:${index}`,
       runId,
       revision: report.revision ?? null,
-      aggregate: toAggregate(measured),
-    };
-  });
+      aggregate: await toAggregate(measured),
+    });
+  }
+  return measurements;
 }
 
 /** Checks beyond the schema: times far ahead of the edge's clock, and invalid sketches. */
@@ -89,10 +92,18 @@ function toFingerprint(host: ReportedHost | undefined): Fingerprint | null {
   return { adapter, driver, dawn, toggles, ort, cpu };
 }
 
-function toAggregate({ values, value, aggregate }: ReportedMeasurement): Aggregate {
+/** Values that are added up in a short turn: about a millisecond. */
+const TURN_VALUES = 8_192;
+
+async function toAggregate({ values, value, aggregate }: ReportedMeasurement): Promise<Aggregate> {
   if (aggregate !== undefined) return fromReported(aggregate);
-  const { count, min, max, sum, sketch } = summarise(values ?? [value ?? Number.NaN]);
-  return { count, min, max, sum, sketch };
+  const open = openDistribution();
+  for (const [index, each] of (values ?? [value ?? Number.NaN]).entries()) {
+    if (index > 0 && index % TURN_VALUES === 0) await endShortTurn();
+    addToDistribution(open, each);
+  }
+  const { count, min, max, sum, sketch } = open;
+  return { count, min, max, sum, sketch: encodeSketch(sketch) };
 }
 
 function fromReported({ sketch, ...reported }: ReportedAggregate): Aggregate {

@@ -9,7 +9,7 @@ import type { Imported } from "./imported.ts";
 import { importMitata } from "./mitata.ts";
 import { importTinybench } from "./tinybench.ts";
 import { checkReport } from "./measure-report.ts";
-import { mediaTypeOf, parseJson, parseLines, readBody } from "../../http/read-body.ts";
+import { mediaTypeOf, parseLines, parseLongJson, readBody } from "../../http/read-body.ts";
 
 const LINES = "application/x-ndjson";
 
@@ -28,7 +28,7 @@ export async function readReport(request: Request, query: ReportQuery, nowMs: nu
   if (mediaType !== "application/json" && mediaType !== LINES) {
     throw unsupportedMediaType(mediaType, ["application/json", LINES]);
   }
-  const json = mediaType === LINES ? parseLines(bytes) : parseJson(bytes);
+  const json = mediaType === LINES ? parseLines(bytes) : await parseLongJson(bytes);
   const { report, pointers } = readForm(json, query.format);
   // After the query, which may make a name too long. A tool's output passes the same check as our own form.
   const checked = checkInput(ReportInput, applyQuery(report, query));

@@ -2,6 +2,8 @@ import { createProblem, type Problem } from "../../../protocol/wire/problem.ts";
 import type { ReportFormat, ReportRun, RunSamples } from "../../../protocol/history/run.ts";
 import type { ReportInput } from "../../../protocol/history/report.ts";
 import type { ProjectEnv } from "../../config.ts";
+import { writeJson } from "../../http/write-json.ts";
+import { digestOf } from "../../store/artifact-store.ts";
 import { openProject } from "../../store/database.ts";
 import { appendMeasurements, identifySeries, lacksSeries, type Measurement } from "../../store/history/point-store.ts";
 import {
@@ -16,7 +18,6 @@ import {
   toReportRun,
 } from "../../store/history/report-store.ts";
 import { quotaExceeded } from "../../store/quotas/quota-problem.ts";
-import { hexOf } from "../../store/secret.ts";
 import { measureReport } from "./measure-report.ts";
 
 export interface Submitted {
@@ -41,7 +42,7 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
   const id = await reportIdOf(ownerId, name);
   const db = openProject(env);
   const atMs = report.at === undefined ? nowMs : Date.parse(report.at);
-  const measurements = measureReport(report, { project: env.project, runId: id, atMs });
+  const measurements = await measureReport(report, { project: env.project, runId: id, atMs });
   const rows = await identifySeries(measurements);
   const seriesIds = rows.map(([seriesId]) => seriesId);
   const series = [...new Set(seriesIds)];
@@ -49,7 +50,8 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
   // Without samples, the transaction alone finds a run that exists: it fails.
   const known = samples === null ? null : await findReport(db, id);
   if (known !== null) return recognise(env, known, digest, series);
-  const samplesBytes = samples === null ? null : await putSamples(env.ARTIFACTS, { runId: id, part: digest }, samples);
+  const samplesBytes =
+    samples === null ? null : await putSamples(env.ARTIFACTS, { runId: id, part: digest }, await writeJson(samples));
   const { label = null, revision = null } = report;
   const row = {
     id,
@@ -106,8 +108,9 @@ async function recognise(
 
 /** Digest of a report without its name, as hex. */
 async function digestReport(tool: ReportFormat, report: ReportInput): Promise<string> {
-  const text = JSON.stringify([tool, { ...report, run: undefined }]);
-  return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  const text = `[${JSON.stringify(tool)},${await writeJson({ ...report, run: undefined })}]`;
+  const digest = await digestOf(new TextEncoder().encode(text).buffer as ArrayBuffer);
+  return digest.slice("sha256:".length);
 }
 
 /** The raw samples of a report; null where it has none. */

@@ -33,6 +33,7 @@ import { isReadable } from "../../store/database.ts";
 import { countRefusal } from "../../inference/outcome-log.ts";
 import { answerInference } from "../../inference/answer-inference.ts";
 import { discardBody, parseJson, readBody } from "../../http/read-body.ts";
+import { endTurn } from "../../turns.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec around the path of every inference. */
 export function bindOip(app: Hono<AppEnv>): void {
@@ -122,6 +123,8 @@ async function infer(call: Call, version: Version): Promise<Response> {
   const reference = `${version.model}@${version.version}`;
   const headerLength = headers.get(OIP_HEADER_LENGTH);
   await countRefusal(call, reference, async () => refuseLate(body, headerLength, call.unseenMs));
+  // Many long ones would be read in one turn, one behind the other.
+  if (body.byteLength > LIMITS.jsonBodyBytes) await endTurn();
   const request = readOipRequest(body, headerLength, version.inputs, parseJson);
   checkOutputs(request, version.model, version.outputs);
   const { tensors, priority } = request;

@@ -5,7 +5,7 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { invalidRequest, parseInput, unsupportedMediaType } from "../../../protocol/wire/parse-input.ts";
 import { type FieldError, toPointerPart } from "../../../protocol/wire/problem.ts";
 import { type JsonTensor, type Tensor, type TensorHeader, tensorFromJson } from "../../../protocol/wire/tensor.ts";
-import { mediaTypeOf, parseJson, readBody } from "../../http/read-body.ts";
+import { mediaTypeOf, parseLongJson, readBody } from "../../http/read-body.ts";
 
 /** Format of a request and of its reply. */
 export type TensorForm = "json" | "frame";
@@ -27,7 +27,10 @@ export async function readTensorRequest<Wishes>(
   const mediaType = mediaTypeOf(request);
   const body = await readBody(request, LIMITS.inferBodyBytes);
   if (mediaType === FRAME_MEDIA_TYPE) return { form: "frame", input: readFrameForm(schemas.frame, body) };
-  if (mediaType === "application/json") return { form: "json", input: readJsonForm(schemas.json, parseJson(body)) };
+  if (mediaType === "application/json") {
+    const json = await parseLongJson(body);
+    return { form: "json", input: readJsonForm(schemas.json, json) };
+  }
   throw unsupportedMediaType(mediaType, ["application/json", FRAME_MEDIA_TYPE]);
 }
 

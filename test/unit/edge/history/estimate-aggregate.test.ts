@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { estimateAggregate } from "../../../../src/edge/history/import/measure-report.ts";
-import { aggregateQuantile } from "../../../../src/stats/distribution/distribution.ts";
+import { estimateAggregate, measureReport } from "../../../../src/edge/history/import/measure-report.ts";
+import { beginUrgent } from "../../../../src/edge/turns.ts";
+import { ReportInput } from "../../../../src/protocol/history/report.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import { aggregateQuantile, summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { decodeSketch } from "../../../../src/stats/distribution/sketch.ts";
 import { fc } from "../../property.ts";
 
@@ -32,4 +35,17 @@ describe("an estimated aggregate", () => {
       }),
     );
   });
+});
+
+it("the most values of a report are added up while others work", async () => {
+  const values = Array.from({ length: LIMITS.reportedSamples }, (_, index) => index % 100);
+  const report = ReportInput.parse({ measurements: [{ subject: "s", metric: "wallMs", unit: "ms", values }] });
+  beginUrgent()();
+  let others = 0;
+  const timer = setInterval(() => others++, 0);
+  const [measured] = await measureReport(report, { project: "main", runId: "run_1", atMs: 0 });
+  clearInterval(timer);
+  expect(others).toBeGreaterThanOrEqual(2);
+  const { count, min, max, sum, sketch } = summarise(values);
+  expect(measured?.aggregate).toEqual({ count, min, max, sum, sketch });
 });

@@ -7,6 +7,7 @@ import { checkSizes } from "../../../../src/edge/models/check-graph.ts";
 import { OPERATORS } from "../../../../src/onnx/operators.ts";
 import type { OnnxModel, OnnxNode, OnnxTensor } from "../../../../src/onnx/onnx-model.ts";
 import { floatTensor, integerTensor } from "../../../../src/onnx/tensor-values.ts";
+import { finishSteps } from "../../../../src/onnx/each-field.ts";
 import { writeModel } from "../../../../src/onnx/write-model.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { floatValue, modelOf, nodeOf } from "../../onnx/model-of.ts";
@@ -15,7 +16,7 @@ const zoo = join(import.meta.dirname, "../../../../models");
 const files = readdirSync(zoo, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".onnx"));
 
 const problemsOf = (model: OnnxModel) => {
-  const checked = checkModel(writeModel(model));
+  const checked = finishSteps(checkModel(writeModel(model)));
   return checked.ok ? [] : checked.problems;
 };
 const messagesOf = (model: OnnxModel) => problemsOf(model).map(({ message }) => message);
@@ -29,7 +30,7 @@ const LARGE = 2 ** 28;
 
 describe("a model that arrives", () => {
   it.each(files)("is taken where it is of the zoo: %s", (name) => {
-    expect(checkModel(new Uint8Array(readFileSync(join(zoo, name))))).toMatchObject({ ok: true });
+    expect(finishSteps(checkModel(new Uint8Array(readFileSync(join(zoo, name)))))).toMatchObject({ ok: true });
   });
 
   it("may have the opsets that ONNX Runtime loads, and no others", async () => {
@@ -233,10 +234,23 @@ describe("a model that arrives", () => {
     expect(messagesOf(modelOf({ nodes: [many] }))[0]).toContain(`more than ${LIMITS.modelPieces} parts`);
   });
 
+  it("of many parts is checked in many steps", () => {
+    const attributes = new Map(Array.from({ length: 14 }, (_, at) => [`a${at}`, { kind: "int", value: at } as const]));
+    const nodes = Array.from({ length: LIMITS.modelNodes }, (_, at) => ({
+      ...nodeOf("Identity", [at === 0 ? "x" : `x${at}`], [at === LIMITS.modelNodes - 1 ? "y" : `x${at + 1}`]),
+      attributes,
+    }));
+    const steps = checkModel(writeModel(modelOf({ nodes })));
+    let rests = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next()) rests++;
+    expect(rests).toBeGreaterThan(150);
+  });
+
   it("is unpacked", () => {
     const zip = new TextEncoder().encode("PK\u0003\u0004 …");
-    expect(checkModel(zip)).toMatchObject({ problems: [{ message: "the file is a zip archive: unpack it first" }] });
+    const checkedOf = (file: Uint8Array) => finishSteps(checkModel(file));
+    expect(checkedOf(zip)).toMatchObject({ problems: [{ message: "the file is a zip archive: unpack it first" }] });
     const gzip = Uint8Array.of(0x1f, 0x8b, 8, 0);
-    expect(checkModel(gzip)).toMatchObject({ problems: [{ message: "the file is a gzip archive: unpack it first" }] });
+    expect(checkedOf(gzip)).toMatchObject({ problems: [{ message: "the file is a gzip archive: unpack it first" }] });
   });
 });

@@ -1,3 +1,4 @@
+import { finishSteps } from "../../../../src/onnx/each-field.ts";
 import { openModel } from "../../../../src/edge/models/check-model.ts";
 import { readSignature, type Signature } from "../../../../src/edge/models/read-signature.ts";
 
@@ -5,7 +6,7 @@ import { readSignature, type Signature } from "../../../../src/edge/models/read-
 export function readFileSignature(
   file: Uint8Array,
 ): ({ readonly ok: true } & Signature) | { readonly ok: false; readonly message: string } {
-  const opened = openModel(file);
+  const opened = finishSteps(openModel(file));
   if (!opened.ok) return opened;
   const signature = readSignature(opened.model);
   return signature.ok ? signature : { ok: false, message: signature.messages.join("; ") };

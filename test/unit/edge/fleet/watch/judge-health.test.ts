@@ -11,6 +11,7 @@ import {
   report,
   sensor,
 } from "../../../../edge/stack/health-samples.ts";
+import { judgeHealth } from "../../../../../src/edge/fleet/watch/judge-health.ts";
 import { kindsOf, watch } from "./watch-reports.ts";
 
 interface Planting {
@@ -346,5 +347,30 @@ describe("false alarms", () => {
       return report(index, { host, placements: [placement(probes)], sensors });
     });
     expect(watch(reports).flat()).toEqual([]);
+  });
+});
+
+describe("a judgement", () => {
+  it("reads no probes of placements that nothing is expected of", () => {
+    const foreign = { ...SLOW, serviceMs: { ...summarise([20]), count: 5, sketch: "not read" } };
+    expect(watch(plant({ placements: [foreign] }), []).at(-1)).toEqual([]);
+  });
+
+  it("looks at the latest report alone where nothing is found", () => {
+    let looks = 0;
+    const watched = (each: HealthReport): HealthReport => ({
+      ...each,
+      get devices() {
+        looks++;
+        return each.devices;
+      },
+    });
+    const reports = plant({});
+    reports[4] = watched(reports[4]!);
+    judgeHealth("rnr", { expectations: [], reports, memory: [], open: [] });
+    expect(looks).toBe(0);
+    const open = watch(plant({ host: CROWDED })).at(-1)!;
+    judgeHealth("rnr", { expectations: [], reports, memory: [], open });
+    expect(looks).toBeGreaterThan(0);
   });
 });

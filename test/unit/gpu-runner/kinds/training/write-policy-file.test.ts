@@ -39,7 +39,7 @@ describe.each([
     const found = await run(file, observation);
     expect(found.length).toBe(wanted.length);
     for (const [index, value] of wanted.entries()) expect(found[index]).toBeCloseTo(value, 5);
-    expect(describeModel(file)).toMatchObject({
+    expect(await describeModel(file)).toMatchObject({
       outputs: [{ name: action.kind === "discrete" ? "logits" : "action" }],
       edgeParameters: expect.any(Number),
     });
@@ -91,7 +91,7 @@ describe("the file of a graph", () => {
     expect(found.length).toBe(wanted.length);
     for (const [index, value] of wanted.entries()) expect(found[index]).toBeCloseTo(value, 5);
     // It is no chain of layers, so that the edge leaves it to runners.
-    expect(describeModel(file)).toMatchObject({ edgeParameters: null });
+    expect(await describeModel(file)).toMatchObject({ edgeParameters: null });
   });
 });
 
