@@ -111,18 +111,18 @@ export class ThreadShares {
   }
 
   /** Counts an inference as urgent until the returned function is called. */
-  beginUrgent(): () => void {
-    const request = {};
+  beginUrgent(request: object = {}): () => void {
     this.#urgentAtMs = this.#now();
     this.#urgent.set(request, this.#urgentAtMs);
     return () => void this.#urgent.delete(request);
   }
 
-  hasUrgent(): boolean {
+  /** Whether an inference is under way, other than this request. */
+  hasUrgent(except?: object): boolean {
     const nowMs = this.#now();
     for (const [request, startedMs] of this.#urgent) {
-      if (Math.abs(nowMs - startedMs) <= URGENT_MS) return true;
-      this.#urgent.delete(request);
+      if (Math.abs(nowMs - startedMs) > URGENT_MS) this.#urgent.delete(request);
+      else if (request !== except) return true;
     }
     return false;
   }

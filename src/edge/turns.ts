@@ -16,15 +16,16 @@ export function takesShortTurns(): boolean {
 }
 
 /** Ends a turn of some hundred microseconds: as `endTurn` while inferences come, else at every eighth call. */
-export async function endShortTurn(): Promise<void> {
-  if (takesShortTurns() || ++shortTurns % LONG_TURN === 0) await endTurn();
+export async function endShortTurn(request?: object): Promise<void> {
+  if (takesShortTurns() || ++shortTurns % LONG_TURN === 0) await endTurn(request);
 }
 
 /**
  * Ends a turn of long work: yields to other requests of this isolate, which has one thread, and lets inferences end.
+ * `request` is that of the work, if it may be an inference itself.
  */
-export async function endTurn(): Promise<void> {
+export async function endTurn(request?: object): Promise<void> {
   const latestMs = Date.now() + GIVE_WAY_MS;
-  do await new Promise((resolve) => setTimeout(resolve, threadShares.hasUrgent() ? POLL_MS : 0));
-  while (threadShares.hasUrgent() && Date.now() < latestMs);
+  do await new Promise((resolve) => setTimeout(resolve, threadShares.hasUrgent(request) ? POLL_MS : 0));
+  while (threadShares.hasUrgent(request) && Date.now() < latestMs);
 }

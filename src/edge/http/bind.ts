@@ -121,7 +121,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   };
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
-    const end = isUrgent ? threadShares.beginUrgent() : undefined;
+    const end = isUrgent ? threadShares.beginUrgent(c.req.raw) : undefined;
     return inTurn(c, isInference ? "inference" : "other", () => answer(c)).finally(() => end?.());
   });
 }

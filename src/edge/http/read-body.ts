@@ -34,15 +34,16 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   if (Number(declared ?? Number.NaN) <= WHOLE_BYTES) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
   const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
   if (length > maxBytes) throw bodyTooLarge(maxBytes);
-  return joinChunks(chunks, length, endShortTurn);
+  return joinChunks(chunks, length, () => endShortTurn(request));
 }
 
 /** Unpacks a body as it comes; what is left of a refused one is discarded. */
 async function unpackRequest(
-  { body }: Request,
+  request: Request,
   encoding: BodyEncoding,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const { body } = request;
   const reader = (body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>;
   async function* chunks() {
     for (let packedBytes = 0; ;) {
@@ -55,7 +56,7 @@ async function unpackRequest(
     }
   }
   try {
-    return await unpackBody(chunks(), encoding, maxBytes, endShortTurn);
+    return await unpackBody(chunks(), encoding, maxBytes, () => endShortTurn(request));
   } catch (error) {
     // As of any unwanted body.
     reader.releaseLock();
@@ -65,10 +66,10 @@ async function unpackRequest(
 }
 
 /** The first `maxBytes` of a body, and its length. */
-async function readChunks({ body }: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
+async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
   const chunks: Uint8Array[] = [];
   let [length, turnBytes] = [0, 0];
-  const stream = (body ?? new Blob([]).stream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const stream = (request.body ?? new Blob([]).stream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
   const reader = openReader(stream, READ_BYTES);
   for (;;) {
     const { value } = await reader.read();
@@ -82,7 +83,7 @@ async function readChunks({ body }: Request, maxBytes: number): Promise<{ chunks
     turnBytes += value.byteLength;
     if (turnBytes < TURN_BYTES) continue;
     turnBytes = 0;
-    await endShortTurn();
+    await endShortTurn(request);
   }
   return { chunks, length };
 }
@@ -149,12 +150,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Parses JSON that may be long: the work before it and behind it is done in other turns. */
-export async function parseLongJson(bytes: Uint8Array): Promise<unknown> {
+/** Parses a request's JSON that may be long: the work before it and behind it is done in other turns. */
+export async function parseLongJson(request: Request, bytes: Uint8Array): Promise<unknown> {
   if (bytes.byteLength <= LIMITS.jsonBodyBytes) return parseJson(bytes);
-  await endTurn();
+  await endTurn(request);
   const json = parseJson(bytes);
-  await endTurn();
+  await endTurn(request);
   return json;
 }
 

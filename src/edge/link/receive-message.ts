@@ -42,7 +42,7 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
     // The runner repeats essential messages: hello after a reconnect, outcomes of jobs until they are settled. Outcomes
-    // of direct requests may be lost, like some measurements.
+    // of direct requests may be lost, like some measurements, and so may whatever has waited for too long.
     if (toProblem(error).code !== "overloaded") logFailure("link-message-failed", error, { type: parsed.message.type });
     if (parsed.message.type === "hello") closeSocket(link, socket, 1011, toProblem(error).code);
   } finally {

@@ -64,10 +64,12 @@ describe("a runner's flood", () => {
       scripted.send({ type: "health", requestId: null, report: report(index) });
     }
     await awaitEcho(scripted);
-    const kept = await runInDurableObject(linkStub(runnerId), (_, { storage }) =>
-      storage.sql.exec("select count(*) as reports from recent_reports").one(),
-    );
-    expect(kept).toEqual({ reports: REPORTS.burst });
+    await vi.waitFor(async () => {
+      const kept = await runInDurableObject(linkStub(runnerId), (_, { storage }) =>
+        storage.sql.exec("select count(*) as reports from recent_reports").one(),
+      );
+      expect(kept).toEqual({ reports: REPORTS.burst });
+    }, 10_000);
     expect(scripted.closed).toBeNull();
     for (let sent = 0; sent < REPORT_MESSAGES.burst; sent++)
       scripted.send({ type: "health", requestId: null, report: report(sent) });

@@ -32,6 +32,17 @@ describe("a turn of long work", () => {
     expect(await endsWithin(21, end)).toBe(true);
   });
 
+  it("does not wait for the request whose work it is", async () => {
+    const request = {};
+    const end = threadShares.beginUrgent(request);
+    let isEnded = false;
+    const turn = endTurn(request).then(() => (isEnded = true));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isEnded).toBe(true);
+    end();
+    await turn;
+  });
+
   it("is short while urgent requests come, and eight times as long a second later", async () => {
     const countYields = async () => {
       let yields = 0;

@@ -28,7 +28,7 @@ export async function readReport(request: Request, query: ReportQuery, nowMs: nu
   if (mediaType !== "application/json" && mediaType !== LINES) {
     throw unsupportedMediaType(mediaType, ["application/json", LINES]);
   }
-  const json = mediaType === LINES ? parseLines(bytes) : await parseLongJson(bytes);
+  const json = mediaType === LINES ? parseLines(bytes) : await parseLongJson(request, bytes);
   const { report, pointers } = readForm(json, query.format);
   // After the query, which may make a name too long. A tool's output passes the same check as our own form.
   const checked = checkInput(ReportInput, applyQuery(report, query));

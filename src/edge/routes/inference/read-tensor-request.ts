@@ -28,7 +28,7 @@ export async function readTensorRequest<Wishes>(
   const body = await readBody(request, LIMITS.inferBodyBytes);
   if (mediaType === FRAME_MEDIA_TYPE) return { form: "frame", input: readFrameForm(schemas.frame, body) };
   if (mediaType === "application/json") {
-    const json = await parseLongJson(body);
+    const json = await parseLongJson(request, body);
     return { form: "json", input: readJsonForm(schemas.json, json) };
   }
   throw unsupportedMediaType(mediaType, ["application/json", FRAME_MEDIA_TYPE]);
