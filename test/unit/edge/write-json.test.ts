@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeJson } from "../../../src/edge/http/write-json.ts";
-import { beginUrgent } from "../../../src/edge/turns.ts";
+import { threadShares } from "../../../src/edge/turns.ts";
 import { fc } from "../property.ts";
 
 const leaf = fc.record({ at: fc.string(), count: fc.double(), none: fc.constant(undefined), list: fc.array(fc.nat()) });
@@ -24,7 +24,7 @@ describe("JSON in portions", () => {
   it("is so of long lists of numbers, which take several turns", async () => {
     const values = Array.from({ length: 100_000 }, (_, i) => i / 7);
     const body = { measurements: [{ values }, { subject: "few", values: [1] }], values };
-    beginUrgent()();
+    threadShares.beginUrgent()();
     let others = 0;
     const timer = setInterval(() => others++, 0);
     const text = await writeJson(body);

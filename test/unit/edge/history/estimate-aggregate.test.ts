@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimateAggregate, measureReport } from "../../../../src/edge/history/import/measure-report.ts";
-import { beginUrgent } from "../../../../src/edge/turns.ts";
+import { threadShares } from "../../../../src/edge/turns.ts";
 import { ReportInput } from "../../../../src/protocol/history/report.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { aggregateQuantile, summarise } from "../../../../src/stats/distribution/distribution.ts";
@@ -40,7 +40,7 @@ describe("an estimated aggregate", () => {
 it("the most values of a report are added up while others work", async () => {
   const values = Array.from({ length: LIMITS.reportedSamples }, (_, index) => index % 100);
   const report = ReportInput.parse({ measurements: [{ subject: "s", metric: "wallMs", unit: "ms", values }] });
-  beginUrgent()();
+  threadShares.beginUrgent()();
   let others = 0;
   const timer = setInterval(() => others++, 0);
   const [measured] = await measureReport(report, { project: "main", runId: "run_1", atMs: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { parseJson, parseLongJson, readBody } from "../../../../src/edge/http/read-body.ts";
-import { beginUrgent } from "../../../../src/edge/turns.ts";
+import { threadShares } from "../../../../src/edge/turns.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -24,7 +24,7 @@ describe("JSON in a body", () => {
   ])("%s", async (_, count, turns) => {
     let others = 0;
     const timer = setInterval(() => others++, 0);
-    await parseLongJson(numbers(count));
+    await parseLongJson(new Request("http://edge.test"), numbers(count));
     clearInterval(timer);
     expect(others).toBeGreaterThanOrEqual(turns);
     if (turns === 0) expect(others).toBe(0);
@@ -34,7 +34,7 @@ describe("JSON in a body", () => {
 it("a body of unknown length comes as it is, in turns", async () => {
   const body = Uint8Array.from({ length: 4 * 2 ** 20 }, (_, at) => at % 251);
   const request = () => new Request("http://edge.test", { method: "POST", body });
-  beginUrgent()();
+  threadShares.beginUrgent()();
   const timers = vi.spyOn(globalThis, "setTimeout");
   expect(await readBody(request(), body.length)).toEqual(body);
   expect(timers.mock.calls.length).toBeGreaterThanOrEqual(4);
