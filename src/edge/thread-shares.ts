@@ -28,7 +28,7 @@ const PLACE_MS = 500;
 /** One that lasts longer does not count at all: its caller may have left without a word. */
 const COUNTED_MS = 10_000;
 /** After its work, a holder leaves the thread to others for so many times as long, and this long at most. */
-const PAUSE = 2;
+const PAUSE = 3;
 const LONGEST_PAUSE_MS = 1_000;
 /** Without a request of others for so long, nobody waits. */
 const CALM_AFTER_MS = 1_000;
@@ -62,6 +62,8 @@ interface Holder {
   readonly lines: Readonly<Record<RequestKind, Line>>;
   /** Its other requests wait until then. */
   freeAtMs: number;
+  /** Whether other requests than inferences were under way since the last beat: one may end in the turn that it made long. */
+  hasWorked: boolean;
 }
 
 /**
@@ -137,6 +139,7 @@ export class ThreadShares {
     const request = {};
     running.set(request, this.#now());
     this.#active.add(holder);
+    if (kind === "other") holder.hasWorked = true;
     if (this.#isWanted(name, kind)) this.#keepBeating(waitUntil);
     return () => void running.delete(request);
   }
@@ -219,7 +222,7 @@ export class ThreadShares {
     if (lateMs <= 0) return;
     const nowMs = this.#now();
     for (const holder of this.#active) {
-      if (holder.lines.other.running.size === 0) continue;
+      if (!holder.hasWorked) continue;
       const pausedToMs = Math.max(nowMs, holder.freeAtMs) + (PAUSE * lateMs) / this.#active.size;
       holder.freeAtMs = Math.min(pausedToMs, nowMs + LONGEST_PAUSE_MS);
     }
@@ -235,6 +238,7 @@ export class ThreadShares {
           running.delete(request);
         }
       }
+      holder.hasWorked = holder.lines.other.running.size > 0;
       if (lines.every(({ running }) => running.size === 0)) this.#active.delete(holder);
     }
   }
@@ -244,7 +248,7 @@ export class ThreadShares {
     if (known !== undefined) return known;
     if (this.#holders.size >= KNOWN_HOLDERS) this.#forgetIdle();
     const line = (): Line => ({ running: new Map(), waiting: [] });
-    const holder = { lines: { inference: line(), other: line() }, freeAtMs: 0 };
+    const holder = { lines: { inference: line(), other: line() }, freeAtMs: 0, hasWorked: false };
     this.#holders.set(name, holder);
     return holder;
   }

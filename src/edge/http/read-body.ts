@@ -186,7 +186,7 @@ function checkParts(bytes: Uint8Array): void {
 
 const PARTS = {
   jsonNodes: "objects, arrays and fields; the marks that begin them",
-  jsonValues: "commas between values; those",
+  jsonValues: "commas between values (send more numbers in a binary form, or in parts); those",
 } as const;
 
 const [NODE, VALUE] = [1, 2];
