@@ -39,8 +39,13 @@ const GIVE_WAY_MS = 20;
 /** A waiting request looks again after this time, and after as long for each request before it. */
 const LOOK_MS = 3;
 const LONGEST_LOOK_MS = 100;
-/** Waiting requests of a holder and kind. Each holds a timer, and its body has not been read. */
+/** One that has not looked for so long is gone: its context was ended without a word. */
+const GONE_MS = 5_000;
+/** Beats of one request's context, some three seconds: those after it are another's. */
+const MOST_BEATS = 1_000;
+/** Waiting requests of a holder and kind, and of all. Each holds a timer; the body of one has not been read. */
 const MOST_WAITING = 64;
+const MOST_WAITING_OF_ALL = 512;
 const LONGEST_WAIT_MS = 15_000;
 /** Idle holders are forgotten beyond this. */
 const KNOWN_HOLDERS = 1_000;
@@ -49,7 +54,11 @@ interface Line {
   /** Start of each request under way, the earliest first. */
   readonly running: Map<object, number>;
   /** In the order in which they came. */
-  readonly waiting: object[];
+  readonly waiting: Waiter[];
+}
+
+interface Waiter {
+  lookedAtMs: number;
 }
 
 /** Time for which a request has waited, and for which it was the first of its line. */
@@ -80,10 +89,13 @@ export class ThreadShares {
   readonly #active = new Set<Holder>();
   /** Start of each inference that is not answered yet. */
   readonly #urgent = new Map<object, number>();
+  readonly #inferences = new WeakSet<object>();
   #urgentAtMs = Number.NEGATIVE_INFINITY;
   /** The two holders that came last, the latest first. */
   #latest: readonly { readonly name: string; readonly atMs: number }[] = [];
   #places = MOST_PLACES;
+  /** Waiting requests of all holders. */
+  #waiting = 0;
   #beatsInTime = 0;
   /** Time at which the next beat is due; null without beats. */
   #dueAtMs: number | null = null;
@@ -116,15 +128,20 @@ export class ThreadShares {
   beginUrgent(request: object = {}): () => void {
     this.#urgentAtMs = this.#now();
     this.#urgent.set(request, this.#urgentAtMs);
+    this.#inferences.add(request);
     return () => void this.#urgent.delete(request);
   }
 
-  /** Whether an inference is under way, other than this request. */
-  hasUrgent(except?: object): boolean {
+  isInference(request: object | undefined): boolean {
+    return request !== undefined && this.#inferences.has(request);
+  }
+
+  /** Whether an inference is under way that began a moment ago. */
+  hasUrgent(): boolean {
     const nowMs = this.#now();
     for (const [request, startedMs] of this.#urgent) {
-      if (Math.abs(nowMs - startedMs) > URGENT_MS) this.#urgent.delete(request);
-      else if (request !== except) return true;
+      if (Math.abs(nowMs - startedMs) <= URGENT_MS) return true;
+      this.#urgent.delete(request);
     }
     return false;
   }
@@ -140,6 +157,8 @@ export class ThreadShares {
     running.set(request, this.#now());
     this.#active.add(holder);
     if (kind === "other") holder.hasWorked = true;
+    // Who is alone has no beats.
+    if (running.size > MOST_PLACES) this.#forgetEnded();
     if (this.#isWanted(name, kind)) this.#keepBeating(waitUntil);
     return () => void running.delete(request);
   }
@@ -167,25 +186,44 @@ export class ThreadShares {
   /** Each request looks by its own timer: the promises of one must not be settled by another. */
   async #waitInLine(call: ThreadCall, holder: Holder): Promise<void> {
     const { waiting } = holder.lines[call.kind];
-    if (waiting.length >= MOST_WAITING) throw tooMany(call.holder);
-    const waiter = {};
+    if (waiting.length >= MOST_WAITING) this.#dropGone(waiting);
+    if (waiting.length >= MOST_WAITING || this.#waiting >= MOST_WAITING_OF_ALL) throw tooMany(call.holder);
+    const waiter = { lookedAtMs: this.#now() };
     waiting.push(waiter);
+    this.#waiting++;
     // The clock may be set meanwhile, so the time that passes is that of the timers.
     const waited = { totalMs: 0, firstMs: 0 };
     try {
       for (;;) {
-        const before = waiting.indexOf(waiter);
+        waiter.lookedAtMs = this.#now();
+        if (waiting[0] !== waiter) this.#dropGone(waiting);
+        const before = Math.max(0, waiting.indexOf(waiter));
         const isGone = call.gone?.aborted === true;
         if (before === 0 && !isGone && !this.#mustWait(call, holder, waited)) return;
         if (isGone || waited.totalMs >= LONGEST_WAIT_MS) throw tooMany(call.holder);
         const pauseMs = call.kind === "other" ? holder.freeAtMs - this.#now() : 0;
-        const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(pauseMs, LOOK_MS * (before + 1)));
+        // All that wait take a part of the thread's time, which does not grow with their number.
+        const ownLookMs = LOOK_MS * (before + 1) * (1 + this.#waiting / MOST_WAITING);
+        const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(pauseMs, ownLookMs));
         await new Promise((resolve) => setTimeout(resolve, lookMs));
         waited.totalMs += lookMs;
         if (before === 0) waited.firstMs += lookMs;
       }
     } finally {
-      waiting.splice(waiting.indexOf(waiter), 1);
+      this.#remove(waiting, (each) => each === waiter);
+    }
+  }
+
+  #dropGone(waiting: Waiter[]): void {
+    const nowMs = this.#now();
+    this.#remove(waiting, ({ lookedAtMs }) => Math.abs(nowMs - lookedAtMs) > GONE_MS);
+  }
+
+  #remove(waiting: Waiter[], isOut: (waiter: Waiter) => boolean): void {
+    for (let at = waiting.length - 1; at >= 0; at--) {
+      if (!isOut(waiting[at]!)) continue;
+      waiting.splice(at, 1);
+      this.#waiting--;
     }
   }
 
@@ -199,6 +237,7 @@ export class ThreadShares {
   }
 
   async #beat(beats: object): Promise<void> {
+    let count = 0;
     do {
       const dueAtMs = this.#now() + BEAT_MS + TOLERANCE_MS;
       this.#dueAtMs = dueAtMs;
@@ -207,7 +246,7 @@ export class ThreadShares {
       if (this.#beats !== beats) return;
       this.#note(this.#now() - dueAtMs);
       this.#forgetEnded();
-    } while (this.#active.size > 0);
+    } while (this.#active.size > 0 && ++count < MOST_BEATS);
     this.#beats = this.#dueAtMs = null;
   }
 
@@ -267,9 +306,9 @@ function countYounger({ running }: Line, thanMs: number): number {
   return count;
 }
 
-/** A project as a holder. */
-export function nameHolder(project: string): string {
-  return `the project ${project}`;
+/** A project as a holder; its runners are another one, so that callers do not keep them from coming back. */
+export function nameHolder(project: string, isRunners: boolean): string {
+  return `${isRunners ? "runners of " : ""}the project ${project}`;
 }
 
 function tooMany(holder: string): ProblemError {

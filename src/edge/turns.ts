@@ -21,11 +21,12 @@ export async function endShortTurn(request?: object): Promise<void> {
 }
 
 /**
- * Ends a turn of long work: yields to other requests of this isolate, which has one thread, and lets inferences end.
- * `request` is that of the work, if it may be an inference itself.
+ * Ends a turn of long work: yields to other requests of this isolate, which has one thread. Work that is no inference
+ * also lets inferences end; `request` is that of the work, if it may be one.
  */
 export async function endTurn(request?: object): Promise<void> {
+  const mustGiveWay = () => threadShares.hasUrgent() && !threadShares.isInference(request);
   const latestMs = Date.now() + GIVE_WAY_MS;
-  do await new Promise((resolve) => setTimeout(resolve, threadShares.hasUrgent(request) ? POLL_MS : 0));
-  while (threadShares.hasUrgent(request) && Date.now() < latestMs);
+  do await new Promise((resolve) => setTimeout(resolve, mustGiveWay() ? POLL_MS : 0));
+  while (mustGiveWay() && Date.now() < latestMs);
 }

@@ -37,9 +37,15 @@ export function callerOf(request: Request): Caller {
 
 /** Whose share of the thread a request takes: the project of a known secret, else the address that it comes from. */
 export function holderOf({ authorization, address }: Caller): string {
+  const principal = knownPrincipal(authorization);
+  if (principal === undefined) return `the address ${address}`;
+  return nameHolder(principal.project, principal.kind === "runner");
+}
+
+/** The principal of a secret that was looked up before. */
+export function knownPrincipal(authorization: string | undefined): Principal | undefined {
   const secret = readSecret(authorization);
-  const principal = secret === undefined ? undefined : cache.get(secret)?.principal;
-  return principal === undefined ? `the address ${address}` : nameHolder(principal.project);
+  return secret === undefined ? undefined : cache.get(secret)?.principal;
 }
 
 function readSecret(authorization: string | undefined): string | undefined {

@@ -10,8 +10,8 @@ import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
-import { authorise, callerOf, holderOf, type Principal } from "./auth.ts";
-import { type KeyRate, spendRate } from "./key-rate.ts";
+import { authorise, callerOf, holderOf, knownPrincipal, type Principal } from "./auth.ts";
+import { checkRate, type KeyRate, spendRate } from "./key-rate.ts";
 import type { RequestKind } from "../thread-shares.ts";
 import { threadShares } from "../turns.ts";
 import { doInPlace } from "./heavy-places.ts";
@@ -129,8 +129,12 @@ export function bind<Params, Query, Headers, Body, Reply>(
 /** Does a request's work when its turn has come on the isolate's thread (ThreadShares). */
 export async function inTurn(c: Context<AppEnv>, kind: RequestKind, work: () => Promise<Response>): Promise<Response> {
   const waitUntil = (kept: Promise<unknown>) => c.executionCtx.waitUntil(kept);
+  const caller = callerOf(c.req.raw);
+  // What is refused by its rate takes no place of its project's other keys.
+  const known = knownPrincipal(caller.authorization);
+  if (known !== undefined) checkRate(c.env, known);
   const leave = await threadShares.begin({
-    holder: holderOf(callerOf(c.req.raw)),
+    holder: holderOf(caller),
     kind,
     gone: c.req.raw.signal,
     waitUntil,

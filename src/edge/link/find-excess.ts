@@ -38,8 +38,6 @@ export const REPORTS = { perWatch: 2, burst: 20 };
 export const REPORT_MESSAGES = { perWatch: 4, burst: 60 };
 /** Characters of a device's roofs, which join the runner's capabilities in the database. */
 const ROOFLINE_LENGTH = 65_536;
-/** Characters from which a job's outcome takes milliseconds to judge and to keep. */
-const LONG_OUTCOME = 65_536;
 
 /** Answers to the edge's questions, whose number the edge chooses. */
 const ANSWERS: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "memoryReport"]);
@@ -80,11 +78,9 @@ export function countTalk(link: LinkParts): string | null {
   return isSpent(link, "talk") ? `more than ${TALK.perSecond} small messages a second` : null;
 }
 
-/** Whether a message may wait for the thread: it is long work, and may be lost or is repeated until it is heeded. */
-export function mayWait(message: RunnerMessage, length: number): boolean {
-  if (message.type === "health") return message.requestId === null;
-  if (message.type === "jobOutcome") return length > LONG_OUTCOME;
-  return message.type === "jobProgress" || message.type === "directOutcomes";
+/** Whether a message may wait for the thread: it is long work, and may be lost. */
+export function mayWait(message: RunnerMessage): boolean {
+  return message.type === "directOutcomes" || (message.type === "health" && message.requestId === null);
 }
 
 /** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */

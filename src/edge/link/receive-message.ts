@@ -38,7 +38,8 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   let leave = () => {};
   try {
     const { project = "" } = attachmentOf(socket);
-    if (mayWait(parsed.message, message.length)) leave = await link.outside.beginTurn(project);
+    if (mayWait(parsed.message)) leave = await link.outside.beginTurn(project);
+    if (socket.readyState !== WebSocket.OPEN) return;
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
     // The runner repeats essential messages: hello after a reconnect, outcomes of jobs until they are settled. Outcomes

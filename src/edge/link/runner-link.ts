@@ -83,8 +83,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
       later: (work) => ctx.waitUntil(work),
       beginTurn: (project) =>
         threadShares.begin({
-          // Callers must not keep their project's runners from coming back.
-          holder: `the runners of ${nameHolder(project)}`,
+          holder: nameHolder(project, true),
           kind: "other",
           waitUntil: (work) => ctx.waitUntil(work),
         }),

@@ -81,6 +81,7 @@ export async function ringQueue(queue: QueueParts): Promise<void> {
     }
     store.prune(ENDED_JOBS_KEPT, ENDED_PROJECT_JOBS_KEPT);
     traces.prune();
+    store.moveResults();
     await dispatchJobs(queue);
   } catch (error) {
     // Without another alarm, no lease would end and no waiting job begin; the platform tries a failed one six times.

@@ -68,13 +68,14 @@ function toSummary(row: Row): Omit<Job, "result"> {
 }
 
 export function toJob(row: Row): Job {
-  return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
+  const result = row.moved ?? row.result;
+  return { ...toSummary(row), result: result === null ? null : JobResult.parse(JSON.parse(text(result))) };
 }
 
-/** A job as JSON. A result of megabytes stays the text that it is. */
+/** A job as JSON. A result of megabytes, which was checked when it was kept, stays the text that it is. */
 export function toText(row: Row): string {
-  if (row.result === null) return JSON.stringify(toJob(row));
-  return `${JSON.stringify(toSummary(row)).slice(0, -1)},"result":${text(row.result)}}`;
+  if (row.moved === null) return JSON.stringify(toJob(row));
+  return `${JSON.stringify(toSummary(row)).slice(0, -1)},"result":${text(row.moved)}}`;
 }
 
 /** A calibration as its model's placements show it; nothing of a cancelled one. Its row has what its result skipped. */

@@ -45,8 +45,15 @@ const THINNED_EVERY = 64;
 const RECORD_COLUMNS =
   "id, state, attempt, max_attempts, epoch, runner_id, lease_until_ms, started_at_ms, ended_at_ms, problem";
 const SUMMARY_COLUMNS = `${RECORD_COLUMNS}, project, submitted_by, created_at_ms, spec, progress`;
-const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result
-  from (select ${SUMMARY_COLUMNS} from jobs where id = ?) left join job_results on job_id = id`;
+/** A job of a release before `job_results` has its result in its own row until that is moved, as after a rollback. */
+const MOVED =
+  "(select job_id, verdict as moved_verdict, roofline as moved_roofline, skipped as moved_skipped, result as moved from job_results)";
+const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result, moved
+  from (select ${SUMMARY_COLUMNS}, result from jobs where id = ?) left join ${MOVED} on job_id = id`;
+const ROOFLINE_SQL = `case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end`;
+/** Results that are moved in one turn: each may have megabytes. */
+const MOVED_JOBS = 50;
+const MOVED_CHARACTERS = 2 ** 20;
 
 /** Waiting jobs that a runner of the fleet might take, by their index, and those of them for any or these runners. */
 const TO_PLACE = "jobs indexed by jobs_to_place where state = 'queued' and unfit_for is null";
@@ -124,13 +131,31 @@ export class JobStore {
   saveResult(id: string, result: JobResult): void {
     this.#sql.exec(
       `insert or replace into job_results (job_id, verdict, roofline, skipped, result)
-       select id, ${VERDICT_SQL},
-         case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end,
-         result->'skipped', result
+       select id, ${VERDICT_SQL}, ${ROOFLINE_SQL}, result->'skipped', result
        from (select id, kind, ?2 as result from jobs where id = ?1)`,
       id,
       JSON.stringify(result),
     );
+  }
+
+  /** Moves some of the results in jobs' own rows, brought to the present schema. One that cannot be read stays. */
+  moveResults(): void {
+    let characters = 0;
+    const rows = this.#sql
+      .exec<{ id: string; length: number }>(
+        `select id, length(result) as length from jobs indexed by jobs_with_result
+         where result is not null and id not in (select value from json_each(?)) limit ${MOVED_JOBS}`,
+        JSON.stringify([...this.#unreadable]),
+      )
+      .toArray();
+    for (const { id, length } of rows) {
+      const result = this.findJob(id)?.result ?? null;
+      if (result === null) continue;
+      this.saveResult(id, result);
+      this.#sql.exec("update jobs set result = null where id = ?", id);
+      characters += length;
+      if (characters >= MOVED_CHARACTERS) return;
+    }
   }
 
   findRecord(id: string): JobRecord | null {
@@ -171,7 +196,9 @@ export class JobStore {
   ): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select ${SUMMARY_COLUMNS}, verdict, roofline from jobs left join job_results on job_id = id
+        `select ${SUMMARY_COLUMNS}, coalesce(moved_verdict, ${VERDICT_SQL}) as verdict,
+           coalesce(moved_roofline, ${ROOFLINE_SQL}) as roofline
+         from jobs left join ${MOVED} on job_id = id
          where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
            and (?6 is null or submitted_by = ?6)
          order by id desc limit ?4`,
@@ -331,11 +358,11 @@ export class JobStore {
   /** The latest calibration of each of these versions on each runner, newest first. */
   latestCalibrations(project: string, modelVersionIds: readonly string[]): LatestCalibration[] {
     const rows = this.#sql.exec(
-      `select ${SUMMARY_COLUMNS}, skipped from jobs join (
+      `select ${SUMMARY_COLUMNS}, coalesce(moved_skipped, result->'skipped') as skipped from jobs join (
          select max(id) as latest_id from jobs where kind = 'calibration' and project = ?
          and spec->>'modelVersionId' in (select value from json_each(?))
          group by spec->>'modelVersionId', spec->>'runnerId'
-       ) as latest on id = latest_id left join job_results on job_id = id order by id desc limit ?`,
+       ) as latest on id = latest_id left join ${MOVED} on job_id = id order by id desc limit ?`,
       project,
       JSON.stringify(modelVersionIds),
       LIMITS.maxPageSize,

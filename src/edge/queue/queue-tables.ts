@@ -153,20 +153,16 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
   ensureColumn("jobs", "turn_at_ms", "integer"),
   // Turns were numbers, and are times now.
   "delete from project_turns",
-  // The results, which stood before other columns of their jobs, with what lists show of them before their megabytes.
+  // Results stood before other columns of their jobs. Now what lists show of one stands before its megabytes.
   `create table if not exists job_results (
      job_id text primary key, verdict text, roofline text, skipped text, result text not null
    ) strict;
-   insert or ignore into job_results select id,
-     case kind when 'validation' then result->>'verdict'
-       when 'optimisation' then iif(result->>'best' is null, 'fail', 'pass')
-       when 'probe' then iif(result->>'ok', 'pass', 'fail') end,
-     case when length(result->'roofline') <= 2048 then result->'roofline' end, result->'skipped', result
-   from jobs where result is not null;
-   update jobs set result = null where result is not null`,
+   create index if not exists jobs_with_result on jobs (id) where result is not null`,
   `drop index if exists jobs_waiting_fit;
    create index if not exists jobs_to_place on jobs (spec->>'runnerId', project, id)
      where state = 'queued' and unfit_for is null`,
+  // Marks of unfit jobs outlast the object's memory, so the name of the fleet does, too.
+  "create table if not exists fleet (name text not null) strict",
 ];
 
 type Row = { runner_id: string; standing: string };
@@ -228,6 +224,7 @@ export async function traceOffer(
 /** All tables of the queue, migrated to the current layout. */
 export function openTables(sql: ObjectSql, now: () => number) {
   const store = new JobStore(sql);
+  store.moveResults();
   const turns = new ProjectTurns(sql);
   return {
     store,

@@ -20,7 +20,7 @@ type Row = {
 export class RunnerTable {
   readonly #sql: ObjectSql;
   #known: Map<string, KnownRunner> | null = null;
-  #fleet: string = crypto.randomUUID();
+  #fleet: string | null = null;
 
   constructor(sql: ObjectSql) {
     this.#sql = sql;
@@ -28,6 +28,7 @@ export class RunnerTable {
 
   /** Name of the fleet as it is: another one once a runner came, left, or can do or serves something else. */
   get fleet(): string {
+    this.#fleet ??= this.#sql.exec<{ name: string }>("select name from fleet").toArray()[0]?.name ?? this.#nameFleet();
     return this.#fleet;
   }
 
@@ -116,7 +117,14 @@ export class RunnerTable {
 
   #change(): void {
     this.#known = null;
-    this.#fleet = crypto.randomUUID();
+    this.#fleet = this.#nameFleet();
+  }
+
+  #nameFleet(): string {
+    const name = crypto.randomUUID();
+    this.#sql.exec("delete from fleet");
+    this.#sql.exec("insert into fleet (name) values (?)", name);
+    return name;
   }
 }
 

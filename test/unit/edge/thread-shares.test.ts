@@ -185,6 +185,31 @@ describe("the thread of an isolate", () => {
     expect(countBegun(waiting)).toBeGreaterThan(5);
   });
 
+  it("does not let a request wait for ever behind one whose context was ended", async () => {
+    const { one } = await meet("other");
+    one.leave!();
+    // Its timer never fires.
+    const timers = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce(() => 0 as never);
+    const ended = begin("one");
+    const next = begin("one");
+    await pass(4_900);
+    expect([ended.leave, next.leave]).toEqual([null, null]);
+    await pass(300);
+    expect(next.leave).not.toBeNull();
+    timers.mockRestore();
+  });
+
+  it("keeps a bounded number of requests waiting for all holders together", async () => {
+    await meet("other");
+    const waiting = Array.from({ length: 12 * 50 }, (_, at) => begin(`holder ${at % 12}`));
+    await pass(0);
+    let refusals = 0;
+    for (const { turn } of waiting) void turn.then((outcome) => (refusals += Number(outcome instanceof ProblemError)));
+    await pass(0);
+    expect(refusals).toBe(600 - countBegun(waiting) - 512);
+    expect(refusals).toBeGreaterThan(70);
+  });
+
   it("waits no longer than a second for the end of a pause by a clock that was set back", async () => {
     const { one } = await meet("other");
     one.leave!();
