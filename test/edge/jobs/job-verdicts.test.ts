@@ -78,7 +78,7 @@ it("results in jobs' own rows are shown by the present schema, and moved, those 
   const stored = new Map<string, unknown>([
     [await storeJob("validation", validationResult()), validationResult()],
     [await storeJob("probe", probe), probe],
-    [await storeJob("benchmark", benchmark as JobResult), old],
+    [await storeJob("benchmark", benchmark), old],
   ]);
   await runInDurableObject(queueStub(), (_object, { storage }) => {
     for (const [id, result] of stored) {
