@@ -177,7 +177,7 @@ export class ThreadShares {
   #mustWait({ holder: name, kind }: ThreadCall, holder: Holder, waited: Waited): boolean {
     if (this.#places === MOST_PLACES || !this.#isWanted(name, kind)) return false;
     const nowMs = this.#now();
-    const placed = countYounger(holder.lines[kind], nowMs - PLACE_MS);
+    const placed = countPlaced(holder.lines[kind], nowMs);
     if (kind === "inference") return placed >= Math.max(FEWEST_INFERENCES, this.#places);
     if (placed >= this.#places || (waited.totalMs < GIVE_WAY_MS && this.hasUrgent())) return true;
     return nowMs < holder.freeAtMs && waited.firstMs < LONGEST_PAUSE_MS;
@@ -300,9 +300,9 @@ export class ThreadShares {
   }
 }
 
-function countYounger({ running }: Line, thanMs: number): number {
+function countPlaced({ running }: Line, nowMs: number): number {
   let count = 0;
-  for (const startedMs of running.values()) if (startedMs > thanMs) count++;
+  for (const startedMs of running.values()) if (Math.abs(nowMs - startedMs) < PLACE_MS) count++;
   return count;
 }
 
