@@ -27,10 +27,7 @@ export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRu
   if (ready.length === 0) return;
   const { fleet } = queue.runners;
   const everyone = queue.runners.list();
-  const waiting = store.queuedFor(
-    ready.map(({ id }) => id),
-    fleet,
-  );
+  const waiting = store.queuedFor(new Set(ready.map(({ id }) => id)), fleet);
   // Jobs that wait for a runner which does not exist would be read at each dispatch, thousands of them.
   const skip = (job: QueuedJob) => {
     if (!isFit(job, everyone)) store.markUnfit(job.record.id, fleet);

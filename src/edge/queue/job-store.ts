@@ -218,9 +218,9 @@ export class JobStore {
    * Waiting jobs by project that are unpinned or pinned to one of these runners, oldest first, without those that are
    * marked as unfit for this fleet. They are read lazily; the project with the oldest job is first.
    */
-  queuedFor(runnerIds: readonly string[], fleet: string): Map<string, Iterable<QueuedJob>> {
+  queuedFor(runners: Pick<ReadonlySet<string>, "has">, fleet: string): Map<string, Iterable<QueuedJob>> {
     this.#heed(fleet);
-    const ids = JSON.stringify(runnerIds);
+    const ids = JSON.stringify(this.#pinnedRunners().filter((id) => runners.has(id)));
     // From project to project by the index: to go through the jobs would take a millisecond for a few thousands.
     const projects = this.#sql
       .exec<{ project: string }>(
@@ -240,6 +240,20 @@ export class JobStore {
       )
       .toArray();
     return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids)]));
+  }
+
+  /** Runners that waiting jobs are pinned to: mostly few, however many there are. */
+  #pinnedRunners(): string[] {
+    const pinned = `${TO_PLACE} and spec->>'runnerId'`;
+    const rows = this.#sql.exec<{ id: string }>(
+      `with recursive pinned (id) as (
+         select min(spec->>'runnerId') from ${pinned} is not null
+         union all
+         select (select min(spec->>'runnerId') from ${pinned} > pinned.id) from pinned where id is not null
+       )
+       select id from pinned where id is not null`,
+    );
+    return rows.toArray().map(({ id }) => id);
   }
 
   *#queuedOf(project: string, runnerIds: string): Generator<QueuedJob> {

@@ -48,16 +48,17 @@ export class RunnerTable {
       Number(runner.shared),
       runner.jobsLeft,
     );
+    this.#known?.set(runner.id, runner);
     // Most runners come back as they were.
-    if (before !== null && isAbleAs(before, runner)) this.#update(runner.id, runner);
-    else this.#change();
+    if (before === null || !isAbleAs(before, runner)) this.#fleet = this.#nameFleet();
   }
 
   setCapabilities(id: string, capabilities: Capabilities): void {
     const before = this.find(id);
     if (before === null || isAbleAs(before, { ...before, capabilities })) return;
     this.#sql.exec("update runners set capabilities = ? where id = ?", JSON.stringify(capabilities), id);
-    this.#change();
+    this.#update(id, { capabilities });
+    this.#fleet = this.#nameFleet();
   }
 
   setOnline(id: string, online: boolean): void {
@@ -78,12 +79,14 @@ export class RunnerTable {
 
   setShared(id: string, shared: boolean): void {
     this.#sql.exec("update runners set shared = ? where id = ?", Number(shared), id);
-    this.#change();
+    this.#update(id, { shared });
+    this.#fleet = this.#nameFleet();
   }
 
   forget(id: string): void {
     this.#sql.exec("delete from runners where id = ?", id);
-    this.#change();
+    this.#known?.delete(id);
+    this.#fleet = this.#nameFleet();
   }
 
   find(id: string): KnownRunner | null {
@@ -113,11 +116,6 @@ export class RunnerTable {
   #update(id: string, change: Partial<KnownRunner>): void {
     const before = this.#known?.get(id);
     if (before !== undefined) this.#known?.set(id, { ...before, ...change });
-  }
-
-  #change(): void {
-    this.#known = null;
-    this.#fleet = this.#nameFleet();
   }
 
   #nameFleet(): string {

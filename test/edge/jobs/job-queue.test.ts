@@ -111,7 +111,7 @@ describe("a job", () => {
     // They are read once for a fleet, and again for the next one.
     const countRead = (fleet: string) =>
       runInDurableObject(queueStub(), (_, { storage }) => {
-        const waiting = new JobStore(storage.sql).queuedFor([], fleet).get("main") ?? [];
+        const waiting = new JobStore(storage.sql).queuedFor(new Set(), fleet).get("main") ?? [];
         return [...waiting].filter(({ spec }) => spec.kind === "benchmark" && spec.kernel === "nobodys").length;
       });
     const { fleet } = await runInDurableObject(queueStub(), (_, { storage }) =>
@@ -717,7 +717,7 @@ it("a look for waiting jobs reads none that wait for a runner which is away, or 
     const wanted = [insert("other"), insert("other", ready), insert("hostile", ready)];
     read = 0;
     expect(store.hasQueuedFor(ready, "fleet")).toBe(true);
-    const found = [...store.queuedFor([ready], "fleet")].map(([project, jobs]) => [
+    const found = [...store.queuedFor(new Set([ready]), "fleet")].map(([project, jobs]) => [
       project,
       [...jobs].map(({ record }) => record.id),
     ]);

@@ -278,7 +278,7 @@ describe("a queue", () => {
       migrateObject(storage, QUEUE_MIGRATIONS);
       const jobs = new JobStore(sql);
       expect(jobs.projectOf(id)).toBe(MAIN_PROJECT);
-      const waiting = [...jobs.queuedFor([], "a fleet")].map(([project, own]) => [
+      const waiting = [...jobs.queuedFor(new Set(), "a fleet")].map(([project, own]) => [
         project,
         [...own].map(({ record }) => record.id),
       ]);
