@@ -6,8 +6,11 @@ export function eachPacked(reader: BinaryReader, wire: WireType, visit: (reader:
   for (const packed = new BinaryReader(reader.bytes()); packed.pos < packed.len;) visit(packed);
 }
 
-/** Work that rests after each step, of about a millisecond at most. */
-export type Steps<Result> = Generator<void, Result>;
+/**
+ * Work that rests after each step, of about a millisecond at most. A number is how many parts of a file the steps
+ * behind it take into memory.
+ */
+export type Steps<Result> = Generator<number | undefined, Result>;
 
 /** Does all steps at once. */
 export function finishSteps<Result>(steps: Steps<Result>): Result {

@@ -63,21 +63,21 @@ export function* surveySteps(file: Uint8Array, maxPieces: number): Steps<FileSur
     if (reader.pos > end) throw new RangeError("a message ends outside of the one that holds it");
     if (reader.pos === end) {
       around.pop();
-      continue;
-    }
-    const children: Readonly<Record<number, Message>> = CHILDREN[message];
-    const [field, wire] = reader.tag();
-    const child = wire === WireType.LengthDelimited ? children[field] : undefined;
-    if (child !== undefined) {
-      if (around.length > MAX_DEPTH) throw new RangeError("the model is nested too deeply");
-      const length = reader.uint32();
-      around.push({ message: child, end: reader.pos + length });
-      survey.pieces++;
-    } else if (message === "tensor" && field === TENSOR.dataLocation && wire === WireType.Varint) {
-      survey.hasExternalData = reader.int32() !== 0 || survey.hasExternalData;
     } else {
-      survey.hasExternalData ||= message === "tensor" && field === TENSOR.externalData;
-      survey.pieces += skipList(message, field, wire, reader);
+      const children: Readonly<Record<number, Message>> = CHILDREN[message];
+      const [field, wire] = reader.tag();
+      const child = wire === WireType.LengthDelimited ? children[field] : undefined;
+      if (child !== undefined) {
+        if (around.length > MAX_DEPTH) throw new RangeError("the model is nested too deeply");
+        const length = reader.uint32();
+        around.push({ message: child, end: reader.pos + length });
+        survey.pieces++;
+      } else if (message === "tensor" && field === TENSOR.dataLocation && wire === WireType.Varint) {
+        survey.hasExternalData = reader.int32() !== 0 || survey.hasExternalData;
+      } else {
+        survey.hasExternalData ||= message === "tensor" && field === TENSOR.externalData;
+        survey.pieces += skipList(message, field, wire, reader);
+      }
     }
     if (survey.pieces > maxPieces) throw new UnreadableModel(`the file has more than ${maxPieces} parts`);
     if (fields % STEP_FIELDS === 0) yield;

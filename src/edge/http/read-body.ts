@@ -1,10 +1,5 @@
-import {
-  type BodyEncoding,
-  encodingOf,
-  joinChunks,
-  openReader,
-  unpackBody,
-} from "../../protocol/wire/content-encoding.ts";
+import { ByteChunks } from "../../protocol/wire/byte-chunks.ts";
+import { type BodyEncoding, encodingOf, openReader, unpackBody } from "../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { bodyTooLarge, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
@@ -14,9 +9,10 @@ import { endShortTurn, endTurn } from "../turns.ts";
 const DISCARDED_BYTES = 64 * 2 ** 20;
 /** Longest body that is read as a whole: the platform puts its pieces together in one turn. */
 const WHOLE_BYTES = LIMITS.inferBodyBytes;
-/** Of a longer one, or one of unknown length: room of a read, and bytes between two turns of others. */
+/** Of a longer one, or one of unknown length: most room of a read; bytes, and reads, between two turns of others. */
 const READ_BYTES = 2 ** 18;
 const TURN_BYTES = 2 ** 20;
+const TURN_READS = 1_000;
 
 /**
  * Reads a body of at most `maxBytes`, packed or not; nothing of a longer one is kept. Throws `unsupported-media-type` for
@@ -34,7 +30,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   if (Number(declared ?? Number.NaN) <= WHOLE_BYTES) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
   const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
   if (length > maxBytes) throw bodyTooLarge(maxBytes);
-  return joinChunks(chunks, length, () => endShortTurn(request));
+  return chunks.join(() => endShortTurn(request));
 }
 
 /** Unpacks a body as it comes; what is left of a refused one is discarded. */
@@ -66,23 +62,23 @@ async function unpackRequest(
 }
 
 /** The first `maxBytes` of a body, and its length. */
-async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
-  const chunks: Uint8Array[] = [];
-  let [length, turnBytes] = [0, 0];
+async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: ByteChunks; length: number }> {
+  const chunks = new ByteChunks();
+  let [length, turnBytes, turnReads] = [0, 0, 0];
   const stream = (request.body ?? new Blob([]).stream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
-  const reader = openReader(stream, READ_BYTES);
+  const reader = openReader(stream, Math.min(READ_BYTES, maxBytes));
   for (;;) {
     const { value } = await reader.read();
     if (value === undefined) break;
     length += value.byteLength;
-    if (length <= maxBytes) chunks.push(value);
+    if (length <= maxBytes) chunks.add(value);
     else if (length > DISCARDED_BYTES) {
       await reader.cancel();
       break;
     }
     turnBytes += value.byteLength;
-    if (turnBytes < TURN_BYTES) continue;
-    turnBytes = 0;
+    if (turnBytes < TURN_BYTES && ++turnReads < TURN_READS) continue;
+    turnBytes = turnReads = 0;
     await endShortTurn(request);
   }
   return { chunks, length };
@@ -180,13 +176,13 @@ function checkParts(bytes: Uint8Array): void {
   if (bytes.byteLength <= LIMITS.jsonBodyBytes) return;
   const wrong = findExcess(bytes);
   if (wrong === null) return;
-  const message = `must have at most ${LIMITS[wrong]} ${PARTS[wrong]} count in strings, too`;
+  const message = `has more than ${LIMITS[wrong]} ${PARTS[wrong]}`;
   throw new ProblemError("invalid-request", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
 }
 
 const PARTS = {
-  jsonNodes: "objects, arrays and fields; the marks that begin them",
-  jsonValues: "commas between values (send more numbers in a binary form, or in parts); those",
+  jsonNodes: "objects, arrays and fields, by the marks that begin them, those in strings included: send less at once",
+  jsonValues: "commas, those in strings included: send fewer numbers at once, or a binary form",
 } as const;
 
 const [NODE, VALUE] = [1, 2];

@@ -1,5 +1,6 @@
 import { encodingOf } from "../../protocol/wire/content-encoding.ts";
 import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
+import { settlePut } from "../store/artifact-store.ts";
 import { discardBody, mediaTypeOf } from "./read-body.ts";
 
 /** Limits of a body. */
@@ -22,7 +23,7 @@ export async function storeBody(
   // R2 requires the length in advance; a body shorter or longer than declared fails here.
   const { readable, writable } = new FixedLengthStream(sizeBytes);
   const body = request.body ?? new Blob([]).stream();
-  const [stored] = await Promise.allSettled([put(readable), body.pipeTo(writable)]);
+  const [stored] = await settlePut(put(readable), (signal) => body.pipeTo(writable, { signal }));
   if (stored.status === "fulfilled") return { mediaType, sizeBytes };
   await discardBody(request);
   if (!/checksum|digest|sha-?256|length|bytes/i.test(String(stored.reason))) throw stored.reason;

@@ -33,10 +33,11 @@ export function* openModel(file: Uint8Array): Steps<OpenedModel> {
   const archive = ARCHIVES.find(({ first }) => first.every((byte, at) => file[at] === byte));
   if (archive !== undefined) return { ok: false, message: `the file is ${archive.kind}: unpack it first` };
   return yield* orSay(function* () {
-    const { hasExternalData } = yield* surveySteps(file, LIMITS.modelPieces);
+    const { hasExternalData, pieces } = yield* surveySteps(file, LIMITS.modelPieces);
     if (hasExternalData) {
       return { ok: false, message: "weights lie outside of the file: upload its files first, by POST /v1/uploads" };
     }
+    yield pieces;
     return { ok: true, model: yield* readModelSteps(file, LIMITS.modelNodes) };
   });
 }
@@ -64,7 +65,8 @@ export function* checkModel(file: Uint8Array): Steps<CheckedModel> {
 /** The same of the outline of a large model. */
 export function* checkOutline(outline: Uint8Array): Steps<CheckedModel> {
   const opened = yield* orSay(function* () {
-    yield* surveySteps(outline, LIMITS.modelPieces);
+    const { pieces } = yield* surveySteps(outline, LIMITS.modelPieces);
+    yield pieces;
     return { ok: true, model: yield* readOutlineSteps(outline, LIMITS.modelNodes) };
   });
   // Runners make tensors of them by changing the file, which they read as a whole for that.

@@ -15,7 +15,7 @@ export async function readStoredModel(bucket: R2Bucket, digest: string): Promise
   try {
     return await describeModel(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
-    if (error instanceof ProblemError) return null;
+    if (error instanceof ProblemError && error.problem.code === "invalid-model") return null;
     throw error;
   }
 }
@@ -33,7 +33,10 @@ export async function countOldFile(env: Env, { versions }: Model): Promise<void>
   if (uncounted === undefined) return;
   const { digest } = uncounted;
   begun.add(digest);
-  const file = await readStoredModel(env.ARTIFACTS, digest);
+  const file = await readStoredModel(env.ARTIFACTS, digest).catch((error: unknown) => {
+    begun.delete(digest);
+    throw error;
+  });
   if (file !== null) await learnSummary(openDatabase(env.DB), digest, file.summary);
 }
 

@@ -15,11 +15,10 @@ const TURN_BYTES = 2 ** 20;
 
 /** Writes bytes and closes; others have their turns before each slice. */
 export async function writeSlices(
-  target: WritableStream<Uint8Array>,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
   bytes: ArrayBuffer,
   sliceBytes = TURN_BYTES,
 ): Promise<void> {
-  const writer = target.getWriter();
   for (let first = 0; first < bytes.byteLength; first += sliceBytes) {
     await endShortTurn();
     await writer.write(new Uint8Array(bytes, first, Math.min(sliceBytes, bytes.byteLength - first)));
@@ -31,7 +30,7 @@ export async function writeSlices(
 export async function digestOf(bytes: ArrayBuffer): Promise<string> {
   if (bytes.byteLength <= TURN_BYTES) return toDigest(await crypto.subtle.digest("SHA-256", bytes));
   const digesting = new crypto.DigestStream("SHA-256");
-  await writeSlices(digesting, bytes);
+  await writeSlices(digesting.getWriter(), bytes);
   return toDigest(await digesting.digest);
 }
 
@@ -54,13 +53,29 @@ export async function putArtifact(
     return;
   }
   const { readable, writable } = new FixedLengthStream(bytes.byteLength);
-  // A put that fails cancels its stream, and with it the writing.
-  const [put, written] = await Promise.allSettled([
-    bucket.put(keyOf(digest), readable, options),
-    writeSlices(writable, bytes),
-  ]);
+  const writer = writable.getWriter();
+  const [put, written] = await settlePut(bucket.put(keyOf(digest), readable, options), (refused) => {
+    refused.addEventListener("abort", () => void writer.abort(refused.reason).catch(() => undefined));
+    return writeSlices(writer, bytes);
+  });
   if (put.status === "rejected") throw put.reason;
   if (written.status === "rejected") throw written.reason;
+}
+
+/**
+ * Outcomes of a put, and of the writing of what it puts, which must end once its signal is aborted: a put that fails
+ * may not have taken its stream, which nobody reads then.
+ */
+export async function settlePut(
+  put: Promise<unknown>,
+  write: (refused: AbortSignal) => Promise<void>,
+): Promise<[put: PromiseSettledResult<unknown>, written: PromiseSettledResult<void>]> {
+  const refused = new AbortController();
+  const stored = put.catch((error: unknown) => {
+    refused.abort(error);
+    throw error;
+  });
+  return Promise.allSettled([stored, write(refused.signal)]);
 }
 
 export async function getArtifact(bucket: R2Bucket, digest: string): Promise<R2ObjectBody | null> {
@@ -80,7 +95,10 @@ const SIZES_KEPT = 1_000;
 /** Sizes of artifacts, of which each is read by many ranges; those of one digest never differ. */
 const sizes = new Map<string, number>();
 
-/** Bytes that an artifact has, or had when it was last read; null where there is none. */
+/**
+ * Bytes that an artifact has; null where there is none. Of one that was deleted since it was last measured here, the
+ * size may still be answered: reading it then finds nothing.
+ */
 export async function recallSize(bucket: R2Bucket, digest: string): Promise<number | null> {
   const size = sizes.get(digest) ?? (await measureArtifact(bucket, digest));
   if (size === null) return null;

@@ -45,7 +45,7 @@ export const modelEndpoints = {
     rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: UploadedModel },
-    problems: ["invalid-model", "quota-exceeded"],
+    problems: ["invalid-model", "quota-exceeded", "overloaded"],
   }),
   uploadModelFiles: defineEndpoint({
     method: "post",
@@ -58,7 +58,7 @@ export const modelEndpoints = {
     body: ModelFilesInput,
     repeatable: "as-it-is",
     reply: { status: 201, schema: UploadedModel },
-    problems: ["invalid-model", "quota-exceeded"],
+    problems: ["invalid-model", "quota-exceeded", "overloaded"],
   }),
   checkModel: defineEndpoint({
     method: "post",
@@ -69,6 +69,7 @@ export const modelEndpoints = {
     rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 200, schema: ModelReport },
+    problems: ["overloaded"],
   }),
   uploadVariant: defineEndpoint({
     method: "post",
@@ -82,7 +83,7 @@ export const modelEndpoints = {
     rawBody: { mediaTypes: [FILE_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
     repeatable: "as-it-is",
     reply: { status: 201, schema: ModelVersion },
-    problems: ["not-found", "conflict", "invalid-model", "quota-exceeded"],
+    problems: ["not-found", "conflict", "invalid-model", "quota-exceeded", "overloaded"],
   }),
   putVersionData: defineEndpoint({
     method: "put",

@@ -1,3 +1,4 @@
+import { ByteChunks } from "./byte-chunks.ts";
 import { bodyTooLarge, invalidRequest } from "./parse-input.ts";
 import { ProblemError } from "./problem.ts";
 
@@ -12,8 +13,8 @@ export type BodyEncoding = (typeof ENCODINGS)[number];
 const SLICE_BYTES = { least: 256, most: 4_096 } as const;
 /** Room of one read: without it, a Worker reads 4 KiB at a time, which takes several times as long in all. */
 const READ_BYTES = 65_536;
-/** Bytes of chunks that are joined between two pauses. */
-const JOINED_BYTES = 1_048_576;
+/** Room of the first read: nothing may come for long, or little. */
+const FIRST_READ_BYTES = 16_384;
 /** Bytes that are read or unpacked between two pauses: about a millisecond. */
 const PAUSE_BYTES = 262_144;
 
@@ -53,14 +54,14 @@ export async function unpackBody(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream(encoding);
   const reader = openReader(readable, READ_BYTES);
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const chunks = new ByteChunks();
   let length = 0;
   const read = async () => {
     while (length <= maxBytes) {
       const { done, value } = await reader.read();
       if (done || value === undefined) return;
       length += value.byteLength;
-      chunks.push(value);
+      chunks.add(value);
     }
     // Ends a write that waits to be read.
     await reader.cancel().catch(() => undefined);
@@ -98,25 +99,7 @@ export async function unpackBody(
   if (written.status === "rejected" || unpacked.status === "rejected") {
     throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);
   }
-  return joinChunks(chunks, length, pause);
-}
-
-/** The bytes of chunks, which are taken from their list, so that all are there twice for a moment only. */
-export async function joinChunks(
-  chunks: Uint8Array[],
-  length: number,
-  pause: () => Promise<void>,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  for (let [at, pausedAt] = [0, 0]; chunks.length > 0;) {
-    const chunk = chunks.shift()!;
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-    if (at < pausedAt + JOINED_BYTES) continue;
-    pausedAt = at;
-    await pause();
-  }
-  return bytes;
+  return chunks.join(pause);
 }
 
 interface ChunkReader {
@@ -124,20 +107,26 @@ interface ChunkReader {
   cancel(): Promise<void>;
 }
 
-/** Reads by large buffers where the stream takes them, as a Worker's do and Node's do not. */
-export function openReader(readable: ReadableStream<Uint8Array<ArrayBuffer>>, readBytes: number): ChunkReader {
+/**
+ * Reads by large buffers where the stream takes them, as a Worker's do and Node's do not. The first has 16 KiB, and one
+ * that was filled is followed by one of twice its length, up to `mostBytes`.
+ */
+export function openReader(readable: ReadableStream<Uint8Array<ArrayBuffer>>, mostBytes: number): ChunkReader {
   let reader: ReadableStreamBYOBReader;
   try {
     reader = readable.getReader({ mode: "byob" });
   } catch {
     return readable.getReader();
   }
-  let buffer = new ArrayBuffer(readBytes);
+  let buffer = new ArrayBuffer(Math.min(FIRST_READ_BYTES, mostBytes));
   const read = async () => {
     const { done, value } = await reader.read(new Uint8Array(buffer));
     if (done || value === undefined) return { done: true };
     buffer = value.buffer;
-    return { done: false, value: value.slice() };
+    const bytes = value.slice();
+    const isFull = bytes.byteLength === buffer.byteLength;
+    if (isFull && buffer.byteLength < mostBytes) buffer = new ArrayBuffer(Math.min(2 * buffer.byteLength, mostBytes));
+    return { done: false, value: bytes };
   };
   return { read, cancel: () => reader.cancel() };
 }

@@ -9,8 +9,8 @@ export const LIMITS = {
   /** Objects, arrays and fields of one: an empty object takes 56 bytes. `jsonBodyBytes` have room for no more. */
   jsonNodes: 128 * KiB,
   /**
-   * Values in arrays and objects of a longer one: that many numbers take some ten milliseconds to parse, which nothing
-   * can interrupt. More of them fit into a frame.
+   * Commas of a longer one: that many numbers take some ten milliseconds to parse, which nothing can interrupt. More of
+   * them fit into a frame, or into several bodies.
    */
   jsonValues: 512 * KiB,
   /** Body of an inference request, JSON or frame. */
@@ -196,10 +196,10 @@ export const LIMITS = {
   watchedPlacements: 256,
   watchedSensors: 32,
   /**
-   * One report of it, as JSON; a larger one is not kept. One of as many placements and devices as there may be has some
-   * 250 KB, and a judgement reads sixty.
+   * One report of it, as JSON; a larger one is not kept. One of as many placements, devices and sensors as there may be
+   * has some 360 KB where requests waited from a microsecond to the longest budget, and a judgement reads sixty.
    */
-  healthReportBytes: 320 * KiB,
+  healthReportBytes: 384 * KiB,
   /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
   /** Event streams of all projects at one queue. */

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { threadShares } from "../../../src/edge/turns.ts";
 import { OipInferReply, OipModel, OipServer, OipStats } from "../../../src/protocol/inference/oip.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { createProblem } from "../../../src/protocol/wire/problem.ts";
@@ -249,6 +250,21 @@ describe("an inference", () => {
       compute_output: part(0.1),
     });
   });
+});
+
+it.each([
+  ["long text ends the turn before it is parsed", "", 1],
+  ["a long tensor in binary form, which is not parsed, ends none", "bytes", 0],
+] as const)("%s", async (_, form, turns) => {
+  const endedBy = vi.spyOn(threadShares, "hasUrgent");
+  const filler = new Uint8Array(LIMITS.jsonBodyBytes + 1);
+  const text = { inputs: [{ ...jsonInput(), data: "x".repeat(filler.byteLength) }] };
+  const { body, headers } = binaryBody({ inputs: [rawInput()] }, filler);
+  const refused = await (form === "bytes" ? post(body, headers) : post(text));
+  expect(refused.status).toBe(400);
+  const ended = endedBy.mock.calls.filter(([request]) => request instanceof Request);
+  endedBy.mockRestore();
+  expect(ended.length > 0 ? 1 : 0).toBe(turns);
 });
 
 describe("what is refused with 400", () => {

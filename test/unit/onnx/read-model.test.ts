@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { OnnxAttribute, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
 import { readModel } from "../../../src/onnx/read-model.ts";
 import { readTensor } from "../../../src/onnx/read-tensor.ts";
-import { surveyFile } from "../../../src/onnx/survey-file.ts";
+import { surveyFile, surveySteps } from "../../../src/onnx/survey-file.ts";
 import { floatsOf, floatTensor, integersOf, integerTensor } from "../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 import { fc } from "../property.ts";
@@ -166,6 +166,13 @@ describe("a survey", () => {
     expect(surveyFile(file, PIECES).pieces).toBe(3 + 1_600 / 8);
     expect(() => surveyFile(file, 202)).toThrow("more than 202 parts");
     expect(surveyFile(file, 203).hasExternalData).toBe(false);
+  });
+
+  it("rests as often where it comes to nothing but beginnings and ends of messages", () => {
+    const nodes = new Uint8Array(2 * (PIECES - 2)).map((_, at) => (at % 2 === 0 ? 0x0a : 0));
+    const file = message((writer) => packed(writer.tag(1, WireType.Varint).int32(8), 7, (graph) => graph.raw(nodes)));
+    // The version, and the beginnings and ends of the nodes, the graph and the model.
+    expect([...surveySteps(file, PIECES)]).toHaveLength(Math.floor((2 * PIECES) / 16_384));
   });
 
   it("refuses a message that is longer than the one that holds it", () => {

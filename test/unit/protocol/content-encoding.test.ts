@@ -1,6 +1,12 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { acceptedEncoding, encodingOf, packBody, unpackBody } from "../../../src/protocol/wire/content-encoding.ts";
+import {
+  acceptedEncoding,
+  encodingOf,
+  openReader,
+  packBody,
+  unpackBody,
+} from "../../../src/protocol/wire/content-encoding.ts";
 import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 
 const MIB = 2 ** 20;
@@ -104,6 +110,31 @@ describe("a packed body", () => {
     let pauses = 0;
     await unpackBody([emptyBlocks(MIB)], "gzip", MIB, async () => void pauses++).catch(() => undefined);
     expect(pauses).toBe(3);
+  });
+});
+
+describe("the room of a read", () => {
+  /** Rooms for which a stream is asked that fills each by this share. */
+  async function roomsOf(mostBytes: number, share: number): Promise<number[]> {
+    const rooms: number[] = [];
+    const stream = new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        const room = controller.byobRequest!.view!.byteLength;
+        rooms.push(room);
+        controller.byobRequest!.respond(Math.ceil(share * room));
+      },
+    });
+    const reader = openReader(stream, mostBytes);
+    for (let read = 0; read < 6; read++) await reader.read();
+    return rooms;
+  }
+
+  it("is small at first, and grows after reads that fill it", async () => {
+    const KIB = 2 ** 10;
+    expect(await roomsOf(64 * KIB, 1)).toEqual([16, 32, 64, 64, 64, 64].map((room) => room * KIB));
+    expect(await roomsOf(64 * KIB, 0.5)).toEqual([16, 16, 16, 16, 16, 16].map((room) => room * KIB));
+    expect((await roomsOf(100, 1))[0]).toBe(100);
   });
 });
 

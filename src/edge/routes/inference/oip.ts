@@ -123,8 +123,9 @@ async function infer(call: Call, version: Version): Promise<Response> {
   const reference = `${version.model}@${version.version}`;
   const headerLength = headers.get(OIP_HEADER_LENGTH);
   await countRefusal(call, reference, async () => refuseLate(body, headerLength, call.unseenMs));
-  // Many long ones would be read in one turn, one behind the other.
-  if (body.byteLength > LIMITS.jsonBodyBytes) await endTurn(c.req.raw);
+  // Many long texts would be parsed in one turn, one behind the other.
+  const jsonBytes = headerLength === null ? body.byteLength : Number(headerLength);
+  if (jsonBytes > LIMITS.jsonBodyBytes) await endTurn(c.req.raw);
   const request = readOipRequest(body, headerLength, version.inputs, parseJson);
   checkOutputs(request, version.model, version.outputs);
   const { tensors, priority } = request;

@@ -87,7 +87,7 @@ export async function putSamples(bucket: R2Bucket, of: SamplesOf, json: string):
   // R2 requires a known length.
   const [bytes] = await Promise.all([
     new Response(readable).arrayBuffer(),
-    writeSlices(writable, text.buffer as ArrayBuffer, PACKED_BYTES),
+    writeSlices(writable.getWriter(), text.buffer as ArrayBuffer, PACKED_BYTES),
   ]);
   await bucket.put(keyOf(of), bytes, {
     httpMetadata: { contentType: "application/json", contentEncoding: "gzip" },

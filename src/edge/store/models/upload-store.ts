@@ -1,6 +1,6 @@
 import { and, eq, inArray, lt } from "drizzle-orm";
 import type { UploadInput } from "../../../protocol/models/upload.ts";
-import { deleteUnnamed, putArtifact } from "../artifact-store.ts";
+import { deleteUnnamed, putArtifact, settlePut } from "../artifact-store.ts";
 import { listOf, openDatabase, openProject, type ProjectDatabase, type ProjectStorage } from "../database.ts";
 import { hasRoom, hasRoomForFile } from "../quotas/quota-store.ts";
 import { uploads } from "../schema.ts";
@@ -143,13 +143,13 @@ export async function joinParts(
   const { readable, writable } = new FixedLengthStream(sizeBytes);
   const folder = folderOf(env.project, digest);
   let isIncomplete = false;
-  const fill = async () => {
+  const fill = async (refused: AbortSignal) => {
     try {
       for (let number = 1; number <= count; number++) {
         const part = await env.ARTIFACTS.get(`${folder}${number}`);
         isIncomplete = part === null;
         if (part === null) throw new Error(`the part ${number} is gone`);
-        await part.body.pipeTo(writable, { preventClose: true });
+        await part.body.pipeTo(writable, { preventClose: true, signal: refused });
       }
       await writable.close();
     } catch (error) {
@@ -158,7 +158,7 @@ export async function joinParts(
       throw error;
     }
   };
-  const [put, filled] = await Promise.allSettled([putArtifact(env.ARTIFACTS, digest, readable), fill()]);
+  const [put, filled] = await settlePut(putArtifact(env.ARTIFACTS, digest, readable), fill);
   if (isIncomplete) return "incomplete";
   if (filled.status === "rejected" && put.status === "rejected") throw filled.reason;
   if (put.status === "rejected") {

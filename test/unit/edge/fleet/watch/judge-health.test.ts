@@ -356,17 +356,18 @@ describe("a judgement", () => {
     expect(watch(plant({ placements: [foreign] }), []).at(-1)).toEqual([]);
   });
 
-  it("looks at the latest report alone where nothing is found", () => {
+  it("judges the latest report alone where nothing is found", () => {
     let looks = 0;
     const watched = (each: HealthReport): HealthReport => ({
       ...each,
-      get devices() {
+      // A judgement reads them first; the latest report is compared with the shares of the one before it besides.
+      get sensors() {
         looks++;
-        return each.devices;
+        return each.sensors;
       },
     });
     const reports = plant({});
-    reports[4] = watched(reports[4]!);
+    for (const index of [4, 6]) reports[index] = watched(reports[index]!);
     judgeHealth("rnr", { expectations: [], reports, memory: [], open: [] });
     expect(looks).toBe(0);
     const open = watch(plant({ host: CROWDED })).at(-1)!;
