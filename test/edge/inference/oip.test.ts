@@ -256,7 +256,7 @@ it.each([
   ["long text ends the turn before it is parsed", "", 1],
   ["a long tensor in binary form, which is not parsed, ends none", "bytes", 0],
 ] as const)("%s", async (_, form, turns) => {
-  const endedBy = vi.spyOn(threadShares, "hasUrgent");
+  const endedBy = vi.spyOn(threadShares, "isInference");
   const filler = new Uint8Array(LIMITS.jsonBodyBytes + 1);
   const text = { inputs: [{ ...jsonInput(), data: "x".repeat(filler.byteLength) }] };
   const { body, headers } = binaryBody({ inputs: [rawInput()] }, filler);
