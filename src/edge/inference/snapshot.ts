@@ -73,6 +73,7 @@ export interface Snapshot {
 const FRESH_MS = 250;
 /** Versions and placements in the snapshots that this isolate keeps: those that were read last. Each has some 2 KB. */
 const KEPT_ROWS = 20_000;
+const ROW_BYTES = 2_048;
 /** What a snapshot counts as beside its rows. */
 const SNAPSHOT_ROWS = 10;
 /** Time for which others wait for a reading: then it is slow, or was lost with its isolate's request. */
@@ -201,12 +202,18 @@ async function readAnew(env: ProjectEnv): Promise<Snapshot> {
   return {
     ...begun,
     changed,
-    rows: SNAPSHOT_ROWS + versions.length + placements.length,
+    rows: SNAPSHOT_ROWS + versions.reduce((sum, version) => sum + rowsOf(version), 0) + placements.length,
     all: [...byName.values()].flat(),
     versions: new Map([...byName, ...Map.groupBy(versions, (version) => version.modelId)]),
     profiles: new Set(profiles.map(({ name }) => name)),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
   };
+}
+
+/** What a version counts as: one whose tensors have long names takes the room of many. */
+function rowsOf({ inputs, outputs }: Version): number {
+  const bytes = [...inputs, ...outputs].reduce((sum, { name, shape }) => sum + name.length + 16 * shape.length, 0);
+  return 1 + Math.floor(bytes / ROW_BYTES);
 }
 
 /**
