@@ -23,7 +23,7 @@ import { SimAlarm, SimStorage } from "./sim-storage.ts";
 const MAX_ATTEMPTS = 3;
 /** Time that a call occupies the object, from the platform's "about 1,000 requests a second". */
 const CALL_MS = 1;
-/** Time that a look at a runner occupies the object: a dispatch with 10,000 runners, which looks at all twice, takes 6 ms. */
+/** Time of a look at a runner: a dispatch with 10,000 runners, which looks at all of them twice, takes 6 ms. */
 const RUNNER_READ_MS = 0.000_3;
 
 /** Heartbeats that reach the queue: every one, or only those of runners that hold a lease. */

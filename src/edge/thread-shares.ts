@@ -35,7 +35,7 @@ const CALM_AFTER_MS = 1_000;
 /** An inference no longer counts as urgent then. */
 const URGENT_MS = 250;
 /** Longest time for which other work waits for inferences to end: steady inference must not stop it. */
-const GIVE_WAY_MS = 20;
+export const GIVE_WAY_MS = 20;
 /** A waiting request looks again after this time, and after as long for each request before it. */
 const LOOK_MS = 3;
 const LONGEST_LOOK_MS = 100;
@@ -71,7 +71,10 @@ interface Holder {
   readonly lines: Readonly<Record<RequestKind, Line>>;
   /** Its other requests wait until then. */
   freeAtMs: number;
-  /** Whether other requests than inferences were under way since the last beat: one may end in the turn that it made long. */
+  /**
+   * Whether requests other than inferences were under way since the last beat: one may end in the turn that it made
+   * long.
+   */
   hasWorked: boolean;
 }
 

@@ -1,8 +1,6 @@
-import { ThreadShares } from "./thread-shares.ts";
+import { GIVE_WAY_MS, ThreadShares } from "./thread-shares.ts";
 
 const POLL_MS = 1;
-/** Longest time for which a turn gives way, so that steady inference cannot stop the rest. */
-const GIVE_WAY_MS = 20;
 /** Short turns in a long one. */
 const LONG_TURN = 8;
 

@@ -22,8 +22,9 @@ export interface KeyRate {
 
 /**
  * Counts a request of a key or a runner, and of all keys or runners of its project unless that is the operator's. Throws
- * `rate-limited`. This isolate counts what it sees itself. The platform's counter, where there is one, affects later requests only, so
- * that no request waits for it. `isLoad`: the route takes a runner's load, whose measure is the project's rate.
+ * `rate-limited`. This isolate counts what it sees itself. The platform's counter, where there is one, affects later
+ * requests only, so that no request waits for it. `isLoad`: the route takes a runner's load, whose measure is the
+ * project's rate.
  */
 export function spendRate(
   env: Env,

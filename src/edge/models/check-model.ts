@@ -26,8 +26,8 @@ const ARCHIVES = [
 ] as const;
 
 /**
- * Reads an uploaded ONNX file, in steps. A survey comes before any object is built, so that a small file cannot take much memory;
- * weights in other files are refused at any depth.
+ * Reads an uploaded ONNX file, in steps. A survey comes before any object is built, so that a small file cannot take
+ * much memory; weights in other files are refused at any depth.
  */
 export function* openModel(file: Uint8Array): Steps<OpenedModel> {
   const archive = ARCHIVES.find(({ first }) => first.every((byte, at) => file[at] === byte));
@@ -55,8 +55,8 @@ export type CheckedModel =
   | { readonly ok: false; readonly problems: FieldError[] };
 
 /**
- * Checks an ONNX file for runners without running it, in steps: all errors, up to `LIMITS.modelProblems`. Pointers lead to fields
- * of onnx.proto3, such as `#/graph/node/3`.
+ * Checks an ONNX file for runners without running it, in steps: all errors, up to `LIMITS.modelProblems`. Pointers lead
+ * to fields of onnx.proto3, such as `#/graph/node/3`.
  */
 export function* checkModel(file: Uint8Array): Steps<CheckedModel> {
   return yield* check(yield* openModel(file), "modelWeightBytes");

@@ -92,7 +92,7 @@ async function measureArtifact(bucket: R2Bucket, digest: string): Promise<number
 }
 
 const SIZES_KEPT = 1_000;
-/** Sizes of artifacts, of which each is read by many ranges; those of one digest never differ. */
+/** Size of an artifact by its digest, with which it cannot change. A runner reads a file by many ranges. */
 const sizes = new Map<string, number>();
 
 /**
