@@ -280,7 +280,9 @@ describe("the Open Inference Protocol", () => {
     }
   });
 
-  it("refuses unread what waited for a busy loop for more than half of its budget, and reports it once", async () => {
+  // In real time: a machine that is busy with other things for a tenth of a second spoils a trial.
+  const trials = { retry: 2 };
+  it("refuses unread what waited for a busy loop for more than half of its budget, once", trials, async () => {
     const placementId = createId("placement");
     const { authorization } = await bearer({ placementId });
     /** Sends a request in one piece, which the listener reads in one turn of its loop. */
@@ -299,9 +301,9 @@ describe("the Open Inference Protocol", () => {
     const [first, second] = [await open(), await open()];
     const held = Promise.withResolvers<void>();
     infer = async (_model, tensors) => {
-      // Another request comes, and the thread sees it after 150 ms of other work.
-      write(second, 290);
-      const endMs = performance.now() + 150;
+      // Another request comes, and the thread sees it after 120 ms of other work.
+      write(second, 230);
+      const endMs = performance.now() + 120;
       while (performance.now() < endMs);
       await held.promise;
       return { tensors: [...tensors], times };
