@@ -16,7 +16,7 @@ export const TEXTS = { perSecond: 16 * MiB, burst: 256 * MiB };
 export const FRAMES = { perSecond: 256 * MiB, burst: 1_024 * MiB };
 /**
  * Messages to the queue and the database: beyond, the socket is closed. Of a job's progress so many are kept, and the
- * rest dropped. Capabilities come after a change alone.
+ * rest dropped. Capabilities come after a change alone, and a device's roofs once.
  */
 export const STORED = { perSecond: 200, burst: 1_000 };
 export const PROGRESS = { perSecond: 50, burst: 200 };
@@ -50,6 +50,7 @@ export function createMeters(watchMs: number) {
     stored: new Meter(STORED),
     progress: new Meter(PROGRESS),
     announced: new Meter(ANNOUNCED),
+    roofs: new Meter(ANNOUNCED),
     reports: new Meter(toSecond(REPORTS, watchMs)),
     reportMessages: new Meter(toSecond(REPORT_MESSAGES, watchMs)),
     outcomeMessages: new Meter(OUTCOME_MESSAGES),
@@ -121,8 +122,10 @@ function findReason(link: LinkParts, message: RunnerMessage, length: number): st
     if (length > LIMITS.announcedLength) return `capabilities of more than ${LIMITS.announcedLength} characters`;
     if (isSpent(link, "announced")) return `capabilities more often than ${ANNOUNCED.perSecond} a second`;
   }
-  if (message.type === "deviceRoofline" && length > ROOFLINE_LENGTH)
-    return `roofs of more than ${ROOFLINE_LENGTH} characters`;
+  if (message.type === "deviceRoofline") {
+    if (length > ROOFLINE_LENGTH) return `roofs of more than ${ROOFLINE_LENGTH} characters`;
+    if (isSpent(link, "roofs")) return `roofs more often than ${ANNOUNCED.perSecond} a second`;
+  }
   return isSpent(link, "stored") ? `more than ${STORED.perSecond} messages a second` : null;
 }
 

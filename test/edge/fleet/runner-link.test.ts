@@ -147,6 +147,21 @@ describe("the socket", () => {
     expect((await scripted.nextClose()).reason).toContain("capabilities more often");
   });
 
+  it("is closed where its roofs come again and again", async () => {
+    const { scripted } = await newOnlineRunner();
+    const roofline = {
+      measuredAt: "2026-11-21T09:30:00.000Z",
+      tookMs: 1,
+      loadAverage: 0,
+      gflops: { float32: null, float16: null, int8: null },
+      gigabytesPerSecond: { triad: null, copy: null, read: null },
+      missing: {},
+    };
+    for (let count = 0; count < 2 * ANNOUNCED.burst; count++)
+      scripted.send({ type: "deviceRoofline", deviceKey: "gpu0", roofline });
+    expect((await scripted.nextClose()).reason).toContain("roofs more often");
+  });
+
   it("carries as many requests at once as it may, of one project seven eighths, and says so of one more", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const link = linkStub(runnerId);
