@@ -16,13 +16,14 @@ export const TEXTS = { perSecond: 16 * MiB, burst: 256 * MiB };
 export const FRAMES = { perSecond: 256 * MiB, burst: 1_024 * MiB };
 /**
  * Messages to the queue and the database: beyond, the socket is closed. Of a job's progress so many are kept, and the
- * rest dropped. Capabilities come after a change alone, and a device's roofs once.
+ * rest dropped; a dropped one had to be read, too: beyond `PROGRESS_MESSAGES` the socket is closed. Capabilities come after a change alone, and a device's roofs once.
  */
 export const STORED = { perSecond: 200, burst: 1_000 };
 export const PROGRESS = { perSecond: 50, burst: 200 };
+export const PROGRESS_MESSAGES = { perSecond: 500, burst: 2_000 };
 export const ANNOUNCED = { perSecond: 1, burst: 20 };
 /** Echoes, live reports, and messages of unknown types. A runner echoes one after the other, to measure. */
-export const TALK = { perSecond: 2_000, burst: 10_000 };
+export const TALK = { perSecond: 1_000, burst: 2_000 };
 /**
  * Outcomes of direct requests; messages of more are dropped, as the protocol allows. A listener that takes 64 requests
  * at once and needs 13 ms for each has so many; after a cut it sends `directOutcomesKept` at once. A dropped message had
@@ -49,6 +50,7 @@ export function createMeters(watchMs: number) {
   return {
     stored: new Meter(STORED),
     progress: new Meter(PROGRESS),
+    progressMessages: new Meter(PROGRESS_MESSAGES),
     announced: new Meter(ANNOUNCED),
     roofs: new Meter(ANNOUNCED),
     reports: new Meter(toSecond(REPORTS, watchMs)),
@@ -100,6 +102,8 @@ export function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerM
   if (LOCAL.has(type)) return endFor(countTalk(link));
   if (type === "directOutcomes" && isSpent(link, "outcomeMessages"))
     return { reason: `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` };
+  if (type === "jobProgress" && isSpent(link, "progressMessages"))
+    return { reason: `progress more than ${PROGRESS_MESSAGES.perSecond} times a second` };
   if (type === "health" && isSpent(link, "reportMessages"))
     return { reason: `health reports more than ${REPORT_MESSAGES.perWatch} times in an interval` };
   return isDropped(link, message) ? DROPPED : endFor(findReason(link, message, length));

@@ -15,13 +15,16 @@ export function assertWanted(signal: AbortSignal): void {
 }
 
 const PROGRESS_EVERY_MS = 200;
+/** The edge closes a connection that has too much progress: phases may follow each other quickly. */
+const PHASE_EVERY_MS = 20;
 
 /** Passes on the first progress of each phase, and then a few per second. */
 export function throttleProgress(onProgress: (progress: JobProgress) => void): (progress: JobProgress) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let phase = "";
   return (progress) => {
-    if (progress.phase === phase && performance.now() - toldAtMs < PROGRESS_EVERY_MS) return;
+    const everyMs = progress.phase === phase ? PROGRESS_EVERY_MS : PHASE_EVERY_MS;
+    if (performance.now() - toldAtMs < everyMs) return;
     toldAtMs = performance.now();
     phase = progress.phase;
     onProgress(progress);

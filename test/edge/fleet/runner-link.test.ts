@@ -112,7 +112,7 @@ describe("the socket", () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     const { lease } = await scripted.next("offer");
-    const total = 20 * PROGRESS.burst;
+    const total = 5 * PROGRESS.burst;
     for (let done = 0; done < total; done++)
       scripted.send({ type: "jobProgress", lease, progress: { phase: "run", done, total } });
     scripted.send({ type: "echo", id: 1 });

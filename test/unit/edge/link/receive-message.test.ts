@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FRAMES, INBOUND, TALK, TEXTS } from "../../../../src/edge/link/find-excess.ts";
+import { FRAMES, INBOUND, PROGRESS_MESSAGES, TALK, TEXTS } from "../../../../src/edge/link/find-excess.ts";
 import { createInFlight } from "../../../../src/edge/link/in-flight.ts";
 import { createMemory, type LinkParts } from "../../../../src/edge/link/link-parts.ts";
 import { receive } from "../../../../src/edge/link/receive-message.ts";
@@ -9,10 +9,11 @@ import { createId } from "../../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { createProblem } from "../../../../src/protocol/wire/problem.ts";
 
-/** A link whose clock stands still, and which hears answers and talk alone. */
+/** A link whose clock stands still, and which hears answers, progress and talk alone. */
 function createLink(): LinkParts {
   const inFlight = createInFlight({ now: () => 0, after: () => () => {} });
-  return { memory: createMemory(), inFlight, outside: { now: () => 1_000_000 } } as unknown as LinkParts;
+  const queue = () => ({ progress: async () => {} });
+  return { memory: createMemory(), inFlight, outside: { now: () => 1_000_000, queue } } as unknown as LinkParts;
 }
 
 /** A socket that remembers why it was closed. */
@@ -84,13 +85,22 @@ it("closes a socket for too many bytes of answers", async () => {
   expect(socket.reasons).toEqual([`more than ${FRAMES.perSecond} bytes a second`]);
 });
 
+const lease = { jobId: createId("job"), epoch: 1 };
 it.each([
-  ["echoes", '{"type":"echo","id":1}'],
-  ["messages that nobody knows", '{"type":"tirade"}'],
-])("closes a socket for too many %s", async (_, message) => {
+  ["echoes", '{"type":"echo","id":1}', TALK, "small messages"],
+  ["messages that nobody knows", '{"type":"tirade"}', TALK, "small messages"],
+  [
+    "messages of progress",
+    JSON.stringify({ type: "jobProgress", lease, progress: { phase: "run", done: 1, total: 2 } }),
+    PROGRESS_MESSAGES,
+    "progress",
+  ],
+])("closes a socket for too many %s", async (_, message, { perSecond, burst }, named) => {
   const link = createLink();
-  const socket = await tell(link, message, TALK.burst);
+  const socket = await tell(link, message, burst);
   expect(socket.reasons).toEqual([]);
   await tell(link, message, 1, socket);
-  expect(socket.reasons).toEqual([`more than ${TALK.perSecond} small messages a second`]);
+  expect(socket.reasons).toEqual([
+    expect.stringMatching(new RegExp(`^(more than ${perSecond} ${named}|${named} more)`)),
+  ]);
 });
