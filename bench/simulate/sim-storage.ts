@@ -13,10 +13,10 @@ export class SimStorage implements ObjectStorage {
       // Several statements at once have no bindings and return no rows.
       if (query.includes(";")) {
         this.#database.exec(query);
-        return { toArray: () => [] };
+        return toCursor<Row>([]);
       }
       const rows = this.#prepare(query).all(...(bindings as string[])) as Row[];
-      return { toArray: () => rows };
+      return toCursor(rows);
     },
   };
 
@@ -37,6 +37,10 @@ export class SimStorage implements ObjectStorage {
     this.#statements.set(query, statement);
     return statement;
   }
+}
+
+function toCursor<Row>(rows: Row[]) {
+  return Object.assign(rows.values(), { toArray: () => rows });
 }
 
 /** A Durable Object's alarm on simulated time. */

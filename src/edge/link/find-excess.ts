@@ -37,8 +37,8 @@ export const OUTCOME_MESSAGES = { perSecond: 20, burst: 60 };
  */
 export const REPORTS = { perWatch: 2, burst: 20 };
 export const REPORT_MESSAGES = { perWatch: 4, burst: 60 };
-/** Characters of a device's roofs, which join the runner's capabilities in the database. */
-const ROOFLINE_LENGTH = 65_536;
+/** Characters of a device's roofs, which join the runner's capabilities in the database: some 1,300 of ours. */
+const ROOFLINE_LENGTH = 8_192;
 
 /** Answers to the edge's questions, whose number the edge chooses. */
 const ANSWERS: ReadonlySet<RunnerMessage["type"]> = new Set(["inferFailed", "memoryReport"]);

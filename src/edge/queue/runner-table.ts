@@ -1,6 +1,7 @@
 import type { KnownRunner } from "./queue-rpc.ts";
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
+import { ANNOUNCED_ROOM, AnnouncedParts, ownLength, type Room } from "../store/fleet/capability-cache.ts";
 import type { ObjectSql } from "../store/migrate-object.ts";
 
 type Row = {
@@ -21,6 +22,9 @@ export class RunnerTable {
   readonly #sql: ObjectSql;
   #known: Map<string, KnownRunner> | null = null;
   #fleet: string | null = null;
+  readonly #parts = new AnnouncedParts();
+  /** By project. */
+  readonly #rooms = new Map<string, Room>();
 
   constructor(sql: ObjectSql) {
     this.#sql = sql;
@@ -48,7 +52,7 @@ export class RunnerTable {
       Number(runner.shared),
       runner.jobsLeft,
     );
-    this.#known?.set(runner.id, runner);
+    this.#known?.set(runner.id, this.#share(runner));
     // Most runners come back as they were.
     if (before === null || !isAbleAs(before, runner)) this.#fleet = this.#nameFleet();
   }
@@ -57,7 +61,7 @@ export class RunnerTable {
     const before = this.find(id);
     if (before === null || isAbleAs(before, { ...before, capabilities })) return;
     this.#sql.exec("update runners set capabilities = ? where id = ?", JSON.stringify(capabilities), id);
-    this.#update(id, { capabilities });
+    this.#update(id, this.#share({ ...before, capabilities }));
     this.#fleet = this.#nameFleet();
   }
 
@@ -85,6 +89,8 @@ export class RunnerTable {
 
   forget(id: string): void {
     this.#sql.exec("delete from runners where id = ?", id);
+    const before = this.find(id);
+    if (before !== null) this.#roomWithout(id, before.project);
     this.#known?.delete(id);
     this.#fleet = this.#nameFleet();
   }
@@ -104,13 +110,25 @@ export class RunnerTable {
   }
 
   #all(): Map<string, KnownRunner> {
-    this.#known ??= new Map(
-      this.#sql
-        .exec<Row>("select * from runners")
-        .toArray()
-        .map((row) => [row.id, toRunner(row)]),
-    );
+    if (this.#known !== null) return this.#known;
+    this.#known = new Map();
+    // One after the other: texts of all runners at once would fill the memory.
+    for (const row of this.#sql.exec<Row>("select * from runners")) this.#known.set(row.id, this.#share(toRunner(row)));
     return this.#known;
+  }
+
+  /** Most of what it announced is what others announced, too. */
+  #share(runner: KnownRunner): KnownRunner {
+    const room = this.#roomWithout(runner.id, runner.project);
+    return { ...runner, capabilities: this.#parts.share(runner.capabilities, room) };
+  }
+
+  #roomWithout(id: string, project: string): Room {
+    const room = this.#rooms.get(project) ?? { characters: ANNOUNCED_ROOM };
+    this.#rooms.set(project, room);
+    const before = this.#known?.get(id);
+    if (before !== undefined) room.characters += ownLength(before.capabilities);
+    return room;
   }
 
   #update(id: string, change: Partial<KnownRunner>): void {

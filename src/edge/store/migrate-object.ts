@@ -2,7 +2,10 @@ export type SqlValue = ArrayBuffer | string | number | null;
 
 /** The SQLite of a Durable Object, as far as it is used here, so that another SQLite can stand in for it. */
 export interface ObjectSql {
-  exec<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): { toArray(): Row[] };
+  exec<Row extends Record<string, SqlValue>>(
+    query: string,
+    ...bindings: SqlValue[]
+  ): Iterable<Row> & { toArray(): Row[] };
 }
 
 export interface ObjectStorage {

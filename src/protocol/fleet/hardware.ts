@@ -135,6 +135,7 @@ export const Hardware = z
     virtual: z.boolean(),
     node: name,
   })
+  .refine((hardware) => JSON.stringify(hardware).length <= LIMITS.hardwareLength, "is too long")
   .meta({ id: "Hardware" });
 export type Hardware = z.infer<typeof Hardware>;
 

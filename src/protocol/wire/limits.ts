@@ -308,7 +308,8 @@ export const LIMITS = {
   quarantineForgottenMs: 3_600_000,
   /**
    * What a runner says of itself: names that drivers and systems give, features and limits of a device, features of a
-   * processor (some 150 today), parts of a kernel, its description, and all together as JSON.
+   * processor (some 150 today), parts of a kernel, its description, and as JSON all together (some 60 KB of ours) and
+   * its machine (some 1 KB).
    */
   foreignNameLength: 256,
   /** A fingerprint as JSON: it stands in the key of every series that was measured there. */
@@ -318,7 +319,8 @@ export const LIMITS = {
   cpuFeatures: 512,
   announcedParts: 64,
   announcedTextLength: 2_048,
-  announcedLength: 512 * KiB,
+  announcedLength: 192 * KiB,
+  hardwareLength: 16 * KiB,
   /** Devices of one runner. */
   devices: 16,
   deviceKeyLength: 32,

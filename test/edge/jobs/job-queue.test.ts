@@ -699,7 +699,7 @@ it("a look for waiting jobs reads none that wait for a runner which is away, or 
       const cursor = storage.sql.exec(query, ...bindings);
       const rows = cursor.toArray();
       read += cursor.rowsRead;
-      return { toArray: () => rows };
+      return Object.assign(rows.values(), { toArray: () => rows });
     }) as ObjectSql["exec"];
     const store = new JobStore({ exec });
     const about = { submittedBy: null, profile: null, idempotencyKey: null, requestHash: "", createdAtMs: 1 };

@@ -12,11 +12,12 @@ import type { Attack } from "./attack.ts";
 const SMALL = { widths: [4, 16, 2], input: "observation", output: "logits" };
 const OBSERVATION = { observation: { data: [[0, 0, 0, 0]] } };
 
-/** Capabilities of nearly as many characters as they may have. */
-function largeCapabilities(): Capabilities {
+/** Capabilities of nearly as many characters as they may have, none of whose kernels another runner has. */
+function largeCapabilities(runner = 0): Capabilities {
   const [kernel] = capabilities.kernels;
   const description = "d".repeat(LIMITS.announcedTextLength);
-  const kernels = Array.from({ length: 220 }, (_, at) => ({ ...kernel!, name: `kernel-${at}`, description }));
+  const length = Math.floor((LIMITS.announcedLength - 8_192) / JSON.stringify({ ...kernel, description }).length);
+  const kernels = Array.from({ length }, (_, at) => ({ ...kernel!, name: `kernel-${runner}-${at}`, description }));
   return { ...capabilities, kernels: [...capabilities.kernels, ...kernels] };
 }
 
@@ -61,7 +62,7 @@ export const LINK_ATTACKS: readonly Attack[] = [
   },
   {
     name: "capabilities",
-    does: "capabilities of half a megabyte again and again",
+    does: "capabilities as large as they may be, again and again",
     prepare: (attacker) => {
       const message = JSON.stringify({ type: "capabilities", capabilities: largeCapabilities() });
       return ranting(() => message)(attacker);
@@ -69,10 +70,9 @@ export const LINK_ATTACKS: readonly Attack[] = [
   },
   {
     name: "many-runners",
-    does: "forty runners with capabilities of half a megabyte, and work for all of them",
+    does: "a hundred runners with capabilities as large as they may be, each with others, and work for all of them",
     prepare: async (attacker) => {
-      const announced = largeCapabilities();
-      for (let opened = 0; opened < 40; opened++) await openRunner(attacker, () => null, announced);
+      for (let opened = 0; opened < 100; opened++) await openRunner(attacker, () => null, largeCapabilities(opened));
       const encode = { symbols: ["a"], dimension: 4, budgetMs: 1_000 };
       const benchmark = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
       return () =>
@@ -123,7 +123,7 @@ export const LINK_ATTACKS: readonly Attack[] = [
       const none = { measuredAt: "2026-11-21T09:30:00.000Z", tookMs: 1, loadAverage: 0 };
       const gflops = { float32: null, float16: null, int8: null };
       const gigabytesPerSecond = { triad: null, copy: null, read: null };
-      const roofline = { ...none, gflops, gigabytesPerSecond, missing: { float32: "m".repeat(60_000) } };
+      const roofline = { ...none, gflops, gigabytesPerSecond, missing: { float32: "m".repeat(7_500) } };
       const message = JSON.stringify({ type: "deviceRoofline", deviceKey: "gpu0", roofline });
       return ranting(() => message)(attacker);
     },

@@ -4,20 +4,66 @@ import { endTurn } from "../../turns.ts";
 import { type Database, listOf } from "../database.ts";
 import { runners } from "../schema.ts";
 
-/** Characters of announced texts that an isolate keeps parsed, which takes some three times as many bytes. */
+/** Characters of what runners announced that an isolate keeps parsed, which takes some three times as many bytes. */
 const KEPT_CHARACTERS = 2 ** 23;
-/** Texts of one statement: of our runners, which announce some 60 KB, two megabytes; eight times as many at most. */
+/** Texts of one statement: of our runners, which announce some 60 KB, two megabytes; three times as many at most. */
 const READ_AT_ONCE = 32;
 
 /** By runner, as of a version of its row, which changes with each announcement. */
 const kept = new Map<string, { readonly version: number; readonly capabilities: Capabilities }>();
-/** By text: most runners of a fleet announce the same kernels. */
-const parsed = new Map<string, Capabilities>();
 let characters = 0;
+
+/** Characters that may still be added. */
+export interface Room {
+  characters: number;
+}
+
+/** Of the runners of one reading, or of one project: four thousand of ours have some 3 KB each beside their kernels. */
+export const ANNOUNCED_ROOM = 2 ** 24;
+
+/** Kernels and environments that runners announced: those of one release are the same objects for a whole fleet. */
+export class AnnouncedParts {
+  readonly #known = new Map<string, unknown>();
+
+  /**
+   * What a runner announced, with kernels and environments that others announced, too. What has no room is left out:
+   * nobody may fill an isolate.
+   */
+  share(announced: Capabilities, room: Room): Capabilities {
+    const { kernels, environments } = announced;
+    const isIn = ownLength(announced) <= room.characters;
+    const own = isIn ? announced : { ...announced, devices: [] };
+    room.characters -= ownLength(own);
+    return {
+      ...own,
+      kernels: this.#shareEach(kernels, room),
+      ...(environments !== undefined && { environments: this.#shareEach(environments, room) }),
+    };
+  }
+
+  #shareEach<Part>(parts: readonly Part[], room: Room): Part[] {
+    return parts.flatMap((part) => {
+      const text = JSON.stringify(part);
+      const known = this.#known.get(text) as Part | undefined;
+      if (known !== undefined) return [known];
+      if (text.length > room.characters) return [];
+      room.characters -= text.length;
+      this.#known.set(text, part);
+      return [part];
+    });
+  }
+}
+
+/** Characters of a runner's own part: its machine and devices. */
+export function ownLength({ hardware, devices }: Capabilities): number {
+  return JSON.stringify([hardware, devices]).length;
+}
+
+let parts = new AnnouncedParts();
 
 /**
  * Adds what runners announced to their rows, and leaves those out that announced nothing. A text is read where its row
- * has changed since, and parsed where no other runner has the same; texts have up to half a megabyte.
+ * has changed since.
  */
 export async function withCapabilities<Row extends { readonly id: string; readonly version: number }>(
   db: Database,
@@ -30,9 +76,10 @@ export async function withCapabilities<Row extends { readonly id: string; readon
     if (found?.version === version) known.set(id, found.capabilities);
     else unknown.push(id);
   }
+  const room = { characters: ANNOUNCED_ROOM };
   for (let from = 0; from < unknown.length; from += READ_AT_ONCE) {
     if (from > 0) await endTurn();
-    for (const read of await readTexts(db, unknown.slice(from, from + READ_AT_ONCE))) known.set(...keep(read));
+    for (const read of await readTexts(db, unknown.slice(from, from + READ_AT_ONCE))) known.set(...keep(read, room));
   }
   return rows.flatMap((row) => {
     const capabilities = known.get(row.id);
@@ -54,13 +101,11 @@ function readTexts(db: Database, ids: readonly string[]): Promise<Announced[]> {
     .where(sql`${inArray(id, listOf(ids))} and ${capabilities} is not null`);
 }
 
-function keep({ id, version, text }: Announced): [id: string, capabilities: Capabilities] {
-  const capabilities = parsed.get(text) ?? (JSON.parse(text) as Capabilities);
-  if (!parsed.has(text)) {
-    if (characters + text.length > KEPT_CHARACTERS) forgetCapabilities();
-    parsed.set(text, capabilities);
-    characters += text.length;
-  }
+function keep({ id, version, text }: Announced, room: Room): [id: string, capabilities: Capabilities] {
+  const before = room.characters;
+  const capabilities = parts.share(JSON.parse(text) as Capabilities, room);
+  characters += before - room.characters;
+  if (characters > KEPT_CHARACTERS) forgetCapabilities();
   kept.set(id, { version, capabilities });
   return [id, capabilities];
 }
@@ -68,6 +113,6 @@ function keep({ id, version, text }: Announced): [id: string, capabilities: Capa
 /** Forgets what runners announced, as a new isolate would. */
 export function forgetCapabilities(): void {
   kept.clear();
-  parsed.clear();
+  parts = new AnnouncedParts();
   characters = 0;
 }

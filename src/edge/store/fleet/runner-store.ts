@@ -64,14 +64,30 @@ export async function listRunners(
   profiles: readonly Profile[],
 ): Promise<{ items: Runner[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? undefined : lt(runners.id, String(decodeCursor(page.cursor, 1)[0]));
+  const bytes = sql<number>`coalesce(octet_length(${runners.capabilities}), 0)`;
   const found = await db
-    .select()
+    .select({ id: runners.id, bytes })
     .from(runners)
     .where(and(isInSight(db), after))
     .orderBy(desc(runners.id))
     .limit(page.limit + 1);
-  const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
+  const { rows: cut, nextCursor } = cutPage(found, countWithin(found, page.limit), (row) => [row.id]);
+  const ids = cut.map(({ id }) => id);
+  const rows = await db
+    .select()
+    .from(runners)
+    .where(and(inArray(runners.id, listOf(ids)), isInSight(db)))
+    .orderBy(desc(runners.id));
   return { items: rows.map((row) => toRunner(row, db.project, profiles)), nextCursor };
+}
+
+/** Bytes of what the runners of one page announced; a page has one runner at least. */
+const PAGE_BYTES = 8 * 2 ** 20;
+
+function countWithin(found: readonly { readonly bytes: number }[], limit: number): number {
+  let bytes = 0;
+  const beyond = found.findIndex((row) => (bytes += row.bytes) > PAGE_BYTES);
+  return beyond === -1 ? limit : Math.min(limit, Math.max(1, beyond));
 }
 
 export async function findRunner(

@@ -87,10 +87,13 @@ export function lacksSeries(error: unknown): boolean {
 type SeriesRow = readonly [id: string, ...(string | null)[]];
 
 const ROWS_KEPT = 4_000;
+/** Characters of the rows that are kept: a series may have a key of kilobytes. */
+const ROW_CHARACTERS_KEPT = 2 ** 22;
 /** Ids of series that are stored. */
 const storedSeries = new Set<string>();
 /** Rows by project and key: what reports again and again reports the same series, and each id is a digest. */
 const knownRows = new Map<string, SeriesRow>();
+let rowCharacters = 0;
 
 /** The series of each measurement; measurements with equal keys share a row. */
 export async function identifySeries(measurements: readonly Measurement[]): Promise<SeriesRow[]> {
@@ -100,11 +103,18 @@ export async function identifySeries(measurements: readonly Measurement[]): Prom
   const identify = async ([text, { key, project }]: readonly [string, Measurement]) =>
     [text, knownRows.get(text) ?? (await toSeriesRow(key, project, fingerprintIds))] as const;
   const rows = new Map(await Promise.all([...distinct].map(identify)));
-  for (const [text, row] of rows) {
-    if (knownRows.size >= ROWS_KEPT) knownRows.clear();
-    knownRows.set(text, row);
-  }
+  for (const [text, row] of rows) if (!knownRows.has(text)) keepRow(text, row);
   return texts.map((text) => rows.get(text)!);
+}
+
+function keepRow(text: string, row: SeriesRow): void {
+  const characters = row.reduce((sum, part) => sum + (part?.length ?? 0), text.length);
+  if (knownRows.size >= ROWS_KEPT || rowCharacters + characters > ROW_CHARACTERS_KEPT) {
+    knownRows.clear();
+    rowCharacters = 0;
+  }
+  knownRows.set(text, row);
+  rowCharacters += characters;
 }
 
 async function toSeriesRow(

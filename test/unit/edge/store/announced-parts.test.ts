@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { SimStorage } from "../../../../bench/simulate/sim-storage.ts";
+import { RunnerTable } from "../../../../src/edge/queue/runner-table.ts";
+import type { KnownRunner } from "../../../../src/edge/queue/queue-rpc.ts";
+import { openTables, QUEUE_MIGRATIONS } from "../../../../src/edge/queue/queue-tables.ts";
+import { migrateObject } from "../../../../src/edge/store/migrate-object.ts";
+import { ANNOUNCED_ROOM, AnnouncedParts, ownLength } from "../../../../src/edge/store/fleet/capability-cache.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import { capabilities } from "../../../edge/stack/samples.ts";
+
+const copy = () => structuredClone(capabilities);
+const [kernel] = capabilities.kernels;
+
+/** Capabilities with kernels that nobody else has, as many as one runner may announce. */
+function largeCapabilities(runner: number) {
+  const description = "d".repeat(LIMITS.announcedTextLength);
+  const kernels = Array.from({ length: 80 }, (_, at) => ({ ...kernel!, name: `${runner}-${at}`, description }));
+  return { ...copy(), kernels };
+}
+
+describe("parts that runners announced", () => {
+  it("are the same objects for all runners with equal ones, however different their machines are", () => {
+    const parts = new AnnouncedParts();
+    const room = { characters: ANNOUNCED_ROOM };
+    const first = parts.share(copy(), room);
+    const left = room.characters;
+    const other = copy();
+    const second = parts.share({ ...other, hardware: { ...other.hardware, hostname: "another" } }, room);
+    expect(first).toEqual(capabilities);
+    expect(second.hardware.hostname).toBe("another");
+    expect(second.kernels.every((each, index) => each === first.kernels[index])).toBe(true);
+    expect(left - room.characters).toBe(ownLength(second));
+  });
+
+  it("are left out without room, and devices after them", () => {
+    const parts = new AnnouncedParts();
+    const room = { characters: ownLength(capabilities) + JSON.stringify(kernel).length };
+    expect(parts.share(copy(), room).kernels).toEqual([kernel]);
+    const second = parts.share(largeCapabilities(1), room);
+    expect(second).toMatchObject({ kernels: [], devices: [], hardware: capabilities.hardware });
+  });
+});
+
+describe("the queue's runners", () => {
+  const open = () => {
+    const { sql, transactionSync } = new SimStorage();
+    migrateObject({ sql, transactionSync: transactionSync.bind(new SimStorage()) }, QUEUE_MIGRATIONS);
+    return sql;
+  };
+  const runnerOf = (id: string, project: string, announced = copy()): KnownRunner => {
+    const state = { online: true, draining: false, shared: false, jobsLeft: null };
+    return { id, project, ...state, capabilities: announced };
+  };
+
+  it("keep no more than there is room for of one project, and nothing less of the others", () => {
+    const sql = open();
+    const { runners } = openTables(sql, () => 1);
+    for (let index = 0; index < 120; index++)
+      runners.save(runnerOf(`rnr_${index}`, "greedy", largeCapabilities(index)));
+    runners.save(runnerOf("rnr_modest", "modest"));
+    for (const table of [runners, new RunnerTable(sql)]) {
+      const all = table.list().map((each) => JSON.stringify(each.capabilities).length);
+      expect(all.reduce((sum, length) => sum + length, 0)).toBeLessThan(1.1 * ANNOUNCED_ROOM);
+      expect(table.find("rnr_modest")?.capabilities).toEqual(capabilities);
+    }
+  });
+
+  it("may come back as often as they like", () => {
+    const { runners } = openTables(open(), () => 1);
+    const times = Math.ceil((2 * ANNOUNCED_ROOM) / ownLength(capabilities) / 100);
+    const many = {
+      ...copy(),
+      hardware: { ...copy().hardware, cpu: { ...copy().hardware.cpu, features: ["f".repeat(256)] } },
+    };
+    for (let time = 0; time < times; time++) runners.save(runnerOf("rnr_again", "main", many));
+    expect(runners.find("rnr_again")?.capabilities).toEqual(many);
+  });
+});
