@@ -11,6 +11,7 @@ export interface Env {
   readonly ASSETS: Fetcher;
   readonly RUNNER_LINK: DurableObjectNamespace<RunnerLinkRpc>;
   readonly JOB_QUEUE: DurableObjectNamespace<JobQueueRpc>;
+  readonly POLICY_STREAM: DurableObjectNamespace;
   /** Cloudflare's own counter of a key's requests; absent on one machine, where there is one isolate. */
   readonly KEY_LIMITER?: RateLimit;
   readonly BOOTSTRAP_SECRET?: string;

@@ -5,6 +5,7 @@ import { createApp } from "./app.ts";
 
 export { RunnerLink } from "./link/runner-link.ts";
 export { JobQueue } from "./queue/job-queue.ts";
+export { PolicyStream } from "./routes/inference/policy-stream.ts";
 
 const app = createApp();
 

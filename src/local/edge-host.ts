@@ -1,5 +1,5 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
@@ -80,6 +80,8 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
   const port = options.port === 0 ? await findFreePort() : options.port;
   const state = join(options.dataDir, "edge");
   await mkdir(state, { recursive: true });
+  // Here each object gets a file, even one that stores nothing. No stream outlives this process.
+  await rm(join(state, "do/millrace-PolicyStream"), { recursive: true, force: true });
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       rootPath: options.root,
@@ -101,6 +103,7 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
           durableObjects: {
             RUNNER_LINK: { className: "RunnerLink", useSQLite: true },
             JOB_QUEUE: { className: "JobQueue", useSQLite: true },
+            POLICY_STREAM: { className: "PolicyStream", useSQLite: true },
           },
           serviceBindings: { ASSETS: "page" },
           bindings: { BOOTSTRAP_SECRET: options.bootstrapSecret, FLUSH_MS: LOCAL_FLUSH_MS, ...options.variables },

@@ -1,5 +1,9 @@
 import type { Env } from "../../../src/edge/config.ts";
-import worker, { JobQueue as RealQueue, RunnerLink as RealLink } from "../../../src/edge/worker.ts";
+import worker, {
+  JobQueue as RealQueue,
+  PolicyStream as RealStream,
+  RunnerLink as RealLink,
+} from "../../../src/edge/worker.ts";
 import { CONTROL_PATH, type EdgeOrder, type EdgeTrouble, QUEUE } from "./fault-control.ts";
 import { faultyEnv } from "./faulty-env.ts";
 import { shiftPlatform } from "./shift-platform.ts";
@@ -39,6 +43,12 @@ export class JobQueue extends RealQueue {
 
   evict(): void {
     this.ctx.abort("evicted by chaos");
+  }
+}
+
+export class PolicyStream extends RealStream {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, envOf(env));
   }
 }
 

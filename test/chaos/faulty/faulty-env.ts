@@ -12,6 +12,7 @@ export function faultyEnv(env: Env, trouble: () => EdgeTrouble): Env {
     DB: faultyDatabase(env.DB, () => trouble().database),
     JOB_QUEUE: faultyNamespace(env.JOB_QUEUE, () => trouble().objects),
     RUNNER_LINK: faultyNamespace(env.RUNNER_LINK, () => trouble().objects),
+    POLICY_STREAM: faultyNamespace(env.POLICY_STREAM, () => trouble().objects),
   };
 }
 
@@ -36,7 +37,7 @@ function faultyStatement(statement: D1PreparedStatement, rate: () => number): D1
   });
 }
 
-function faultyNamespace<Target extends Rpc.DurableObjectBranded>(
+function faultyNamespace<Target extends Rpc.DurableObjectBranded | undefined>(
   namespace: DurableObjectNamespace<Target>,
   rate: () => number,
 ): DurableObjectNamespace<Target> {

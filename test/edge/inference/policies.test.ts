@@ -1,3 +1,5 @@
+import { evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { ActReply, StreamedAction } from "../../../src/protocol/policies/policy.ts";
@@ -151,8 +153,8 @@ describe("acting", () => {
 });
 
 describe("a stream of observations", () => {
-  async function open(query = "budgetMs=5000", key = ADMIN) {
-    const headers = { upgrade: "websocket" };
+  async function open(query = "budgetMs=5000", key = ADMIN, forged: Record<string, string> = {}) {
+    const headers = { upgrade: "websocket", ...forged };
     const response = await fetchEdge("GET", `/v1/policies/pole/stream?${query}`, { key, headers });
     expect(response.status).toBe(101);
     const socket = response.webSocket as WebSocket;
@@ -167,7 +169,17 @@ describe("a stream of observations", () => {
         if (message === undefined) throw new Error("nothing came");
         return message;
       }, BOUND);
-    return { socket, next };
+    const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+    return { socket, next, closed };
+  }
+
+  /** The objects that `work` makes. */
+  async function objectsMadeBy(work: () => Promise<unknown>): Promise<DurableObjectStub[]> {
+    const ids = async () => (await listDurableObjectIds(env.POLICY_STREAM)).map(String);
+    const before = new Set(await ids());
+    await work();
+    const made = (await ids()).filter((id) => !before.has(id));
+    return made.map((id) => env.POLICY_STREAM.get(env.POLICY_STREAM.idFromString(id)));
   }
 
   it("gives each its action by its number, and goes on behind a mistake", async () => {
@@ -194,8 +206,7 @@ describe("a stream of observations", () => {
 
   it("ends when its key is revoked", async () => {
     const { id, secret } = await createKey(["infer"]);
-    const { socket, next } = await open("budgetMs=5000", secret);
-    const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+    const { socket, next, closed } = await open("budgetMs=5000", secret);
     socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
     await answerNext([3, 1]);
     expect(await next()).toMatchObject({ seq: 1, action: 0 });
@@ -204,6 +215,50 @@ describe("a stream of observations", () => {
     expect(await next()).toMatchObject({ seq: 2, problem: { code: "unauthorized" } });
     expect(await closed).toBe(1008);
     expect(scripted.frames).toEqual([]);
+  });
+
+  it("goes on in its object when that has lost its memory, and leaves nothing there", async () => {
+    const { id, secret } = await createKey(["infer"]);
+    let stream: Awaited<ReturnType<typeof open>> | undefined;
+    const [object, ...others] = await objectsMadeBy(async () => {
+      stream = await open("budgetMs=5000&action=sample&priority=3", secret);
+    });
+    const { socket, next, closed } = stream!;
+    expect(others).toEqual([]);
+    const answers: StreamedAction[] = [];
+    for (const seq of [1, 2, 3]) {
+      if (seq > 1) await evictDurableObject(object!);
+      socket.send(JSON.stringify({ seq, observation: [1, 2, 3, 4] }));
+      const { offer } = await scripted.nextInfer();
+      expect(offer).toMatchObject({ priority: 3 });
+      scripted.answer(offer, [{ name: output, dtype: "float32", shape: [1, 2], bytes: new Uint8Array(8) }]);
+      answers.push(await next());
+    }
+    const seeds = new Set(answers.map((answer) => ("seed" in answer ? answer.seed : undefined)));
+    expect([...seeds]).toEqual([expect.any(Number)]);
+    expect((await fetchEdge("DELETE", `/v1/keys/${id}`)).status).toBe(200);
+    await evictDurableObject(object!);
+    socket.send(JSON.stringify({ seq: 4, observation: [1, 2, 3, 4] }));
+    expect(await next()).toMatchObject({ seq: 4, problem: { code: "unauthorized" } });
+    expect(await closed).toBe(1008);
+    await vi.waitFor(async () => {
+      const left = await runInDurableObject(object!, async (_, state) => [
+        state.getWebSockets().length,
+        (await state.storage.list()).size,
+      ]);
+      expect(left).toEqual([0, 0]);
+    }, BOUND);
+  });
+
+  it("heeds nothing that a caller says to its object", async () => {
+    const version = { model: "other@1", policy: { observation: { name: "x", shape: [-1, 1] }, output: "y" } };
+    const stream = { project: "other", version, action: "raw", seed: 1, wishes: { budgetMs: 1 }, trace: null };
+    const forged = { "x-stream": encodeURIComponent(JSON.stringify({ ...stream, address: "" })) };
+    const { socket, next } = await open("budgetMs=5000&action=sample&seed=2", ADMIN, forged);
+    socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
+    await answerNext([9, -99]);
+    expect(await next()).toMatchObject({ seq: 1, action: 0, seed: 2 });
+    socket.close(1000, "done");
   });
 
   it("draws by a seed of its own, which it returns", async () => {
@@ -228,7 +283,13 @@ describe("a stream of observations", () => {
     scripted.answer(offer, [{ name: output, dtype: "float32", shape: [1, 2], bytes: new Uint8Array(8) }]);
     expect(await next()).toMatchObject({ seq: 1, action: 0 });
     socket.close(1000, "done");
-    for (const wish of ["minFidelity=1&labels=site=east", "profile=gpu-accelerated", "backend=ort-webgpu"]) {
+    const { labelCount, nameLength } = LIMITS;
+    const pairs = Array.from(
+      { length: labelCount },
+      (_, at) => `${"k".repeat(nameLength - 2)}${at + 10}=${"\u20ac".repeat(nameLength)}`,
+    );
+    const longest = `labels=${encodeURIComponent(pairs.join(","))}`;
+    for (const wish of ["minFidelity=1&labels=site=east", "profile=gpu-accelerated", "backend=ort-webgpu", longest]) {
       const other = await open(`budgetMs=5000&${wish}`);
       other.socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
       expect(await other.next(), wish).toMatchObject({ seq: 1, problem: { code: "no-placement" } });

@@ -55,6 +55,13 @@ describe("our limits stay within the platform's", () => {
     expect(LIMITS.socketMessageBytes).toBeLessThanOrEqual(PLATFORM_LIMITS.socketMessageBytes);
   });
 
+  it("a socket keeps what holds for all of a policy stream", () => {
+    const { labelCount, nameLength, tensorNameLength } = LIMITS;
+    const labels = labelCount * (nameLength + BYTES_A_UNIT * nameLength);
+    const others = 4_096;
+    expect(labels + 2 * BYTES_A_UNIT * tensorNameLength + others).toBeLessThanOrEqual(PLATFORM_LIMITS.attachmentBytes);
+  });
+
   it("the bucket takes the parts of the largest model", () => {
     expect(LIMITS.uploadPartBytes).toBeGreaterThanOrEqual(PLATFORM_LIMITS.leastPartBytes);
     expect(Math.ceil(LIMITS.largeModelBytes / LIMITS.uploadPartBytes)).toBeLessThanOrEqual(PLATFORM_LIMITS.uploadParts);

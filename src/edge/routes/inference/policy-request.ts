@@ -31,10 +31,10 @@ export function chooseAction(
   return drawn < 0 ? outputs.indexOf(largest) : drawn;
 }
 
-/** A network as a policy: the shape of one observation, and the position of the outputs. */
+/** A network as a policy: its input of type float32, and the name of its output. */
 export interface Policy {
-  readonly observation: TensorSpec;
-  readonly output: TensorSpec;
+  readonly observation: Pick<TensorSpec, "name" | "shape">;
+  readonly output: string;
 }
 
 /** Reads a network as a policy: one float32 input whose first dimension is free. Fails with `invalid-model`. */
@@ -50,7 +50,7 @@ export function readPolicy(reference: string, inputs: readonly TensorSpec[], out
     const detail = `${reference} is no policy: it has to take one float32 input, whose first dimension alone is free, and to give a float32 output like that.`;
     throw new ProblemError("invalid-model", detail);
   }
-  return { observation, output };
+  return { observation: { name: observation.name, shape: observation.shape }, output: output.name };
 }
 
 /** Bytes of a streamed observation beside its numbers; a number in JSON has at most 24, and some white space. */
@@ -64,7 +64,7 @@ export function measureMessage({ observation: { shape } }: Policy): number {
 
 /** All observations as the network's input. `pointerOf` gives the place of one in the request. */
 export function stackObservations(
-  { observation: { name, dtype, shape } }: Policy,
+  { observation: { name, shape } }: Policy,
   observations: readonly (readonly number[])[],
   pointerOf: (index: number) => string,
 ): Tensor {
@@ -78,14 +78,14 @@ export function stackObservations(
   if (errors.length > 0) throw invalidRequest(errors);
   const values = new Float32Array(observations.length * length);
   for (const [index, observation] of observations.entries()) values.set(observation, index * length);
-  return { name, dtype, shape: [observations.length, ...inner], bytes: new Uint8Array(values.buffer) };
+  return { name, dtype: "float32", shape: [observations.length, ...inner], bytes: new Uint8Array(values.buffer) };
 }
 
 /** The outputs for each observation. Fails with `backend-failed` where the runner sent something else. */
 export function unstackOutputs({ output }: Policy, tensors: readonly Tensor[], observations: number): number[][] {
-  const found = tensors.find(({ name }) => name === output.name);
+  const found = tensors.find(({ name }) => name === output);
   if (found?.dtype !== "float32" || found.shape[0] !== observations) {
-    throw new ProblemError("backend-failed", `The runner's answer holds no ${output.name} for each observation.`);
+    throw new ProblemError("backend-failed", `The runner's answer holds no ${output} for each observation.`);
   }
   const values = typedView(found) as Float32Array;
   const length = values.length / observations;

@@ -1,0 +1,155 @@
+import { DurableObject } from "cloudflare:workers";
+import { endpoints } from "../../../protocol/endpoints.ts";
+import type { InferWishes } from "../../../protocol/inference/inference.ts";
+import { type ActionChoice, type StreamedAction, StreamedObservation } from "../../../protocol/policies/policy.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
+import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
+import type { TraceContext } from "../../../telemetry/trace-context.ts";
+import { type Env, scopeEnv } from "../../config.ts";
+import { authorise, type Caller, holderOf } from "../../http/auth.ts";
+import { spendRate } from "../../http/key-rate.ts";
+import { parseJson } from "../../http/read-body.ts";
+import { openScope } from "../../http/span-log.ts";
+import { logRefusal } from "../../inference/outcome-log.ts";
+import { currentSnapshot } from "../../inference/snapshot.ts";
+import { endSocket } from "../../link/runner-socket.ts";
+import { threadShares } from "../../turns.ts";
+import { act, decide, type PolicyVersion } from "./act.ts";
+import { measureMessage } from "./policy-request.ts";
+
+/**
+ * What holds for all of a stream. The runtime keeps it in memory beside the socket, and never on a disk, while the
+ * object has no memory of its own. A later release may read it: a new field must be optional.
+ */
+interface Stream {
+  readonly caller: Caller;
+  readonly project: string;
+  readonly version: PolicyVersion;
+  readonly action: ActionChoice;
+  readonly seed: number;
+  readonly wishes: InferWishes;
+  readonly trace: TraceContext | null;
+}
+
+const STREAM_HEADER = "x-stream";
+
+/** Opens a stream in an object of its own, to which no header of the caller's request goes as it came. */
+export function openPolicyStream(
+  env: Env,
+  { authorization = "", address }: Caller,
+  stream: Omit<Stream, "caller">,
+): Promise<Response> {
+  // The platform's logs hide the secret only under this name.
+  const headers = new Headers({ upgrade: "websocket", authorization });
+  headers.set(STREAM_HEADER, encodeURIComponent(JSON.stringify({ ...stream, address })));
+  return env.POLICY_STREAM.get(env.POLICY_STREAM.newUniqueId()).fetch("https://stream/", { headers });
+}
+
+function readStream(headers: Headers): Stream {
+  const { address, ...stream } = JSON.parse(decodeURIComponent(headers.get(STREAM_HEADER) ?? ""));
+  return { ...stream, caller: { authorization: headers.get("authorization") ?? undefined, address } };
+}
+
+/**
+ * Answers each observation of one control loop in turn; an error ends the message, not the stream. Nothing is parsed of
+ * one that comes too fast, or that is longer than its policy needs.
+ * Each message is an invocation of its own, so that no limit of one ends the stream. Between two, the object may lose
+ * its memory.
+ */
+export class PolicyStream extends DurableObject<Env> {
+  #stream: Stream | undefined;
+  #inFlight = 0;
+  readonly #waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work);
+
+  override fetch(request: Request): Response {
+    const { 0: client, 1: server } = new WebSocketPair();
+    const stream = readStream(request.headers);
+    this.ctx.acceptWebSocket(server);
+    server.serializeAttachment(stream);
+    this.#readAhead(stream);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  /** Reads key and placements for the first observation: this may be another isolate than that of the request. */
+  #readAhead({ caller, project }: Stream): void {
+    const call = { env: scopeEnv(this.env, project), waitUntil: this.#waitUntil };
+    const reads = [authorise(this.env, caller, endpoints.streamPolicy, this.#waitUntil), currentSnapshot(call)];
+    this.#waitUntil(Promise.allSettled(reads));
+  }
+
+  override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    const arrivedAtMs = Date.now();
+    const stream = (this.#stream ??= socket.deserializeAttachment() as Stream);
+    const maxBytes = measureMessage(stream.version.policy);
+    // A message that is wrong or refused counts as a request, too, and is answered under its number.
+    const seq = typeof data === "string" && data.length <= maxBytes ? findNumber(data) : null;
+    this.#inFlight++;
+    try {
+      await this.#admit(stream);
+      send(socket, await this.#answer(stream, checkText(data, maxBytes), arrivedAtMs));
+    } catch (error) {
+      const problem = toProblem(error);
+      send(socket, { seq, problem });
+      if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  /** Checks the key each time, so that a revoked key lasts no longer here than elsewhere. */
+  async #admit({ caller }: Stream): Promise<void> {
+    const principal = await authorise(this.env, caller, endpoints.streamPolicy, this.#waitUntil);
+    if (principal?.kind === "key") spendRate(this.env, principal, this.#waitUntil);
+  }
+
+  async #answer(stream: Stream, text: string, arrivedAtMs: number): Promise<StreamedAction> {
+    const { caller, project, version, action: choice, seed, wishes, trace } = stream;
+    const waitUntil = this.#waitUntil;
+    const env = scopeEnv(this.env, project);
+    if (this.#inFlight > LIMITS.streamedObservations) {
+      waitUntil(logRefusal({ env, waitUntil }, version.model, "overloaded"));
+      throw tooMany();
+    }
+    const leaveThread = await threadShares.begin({ holder: holderOf(caller), kind: "inference", waitUntil });
+    try {
+      const { seq, observation } = parseInput(StreamedObservation, parseJson(new TextEncoder().encode(text)));
+      const call = { env, waitUntil, scope: openScope(env, trace, waitUntil), arrivedAtMs, leaveThread };
+      const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
+      const action = decide(choice, outputs[0] ?? [], seed, seq);
+      return { seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs };
+    } finally {
+      leaveThread();
+    }
+  }
+
+  /** An abnormal end has no code that can be sent back; the runtime answers a close. */
+  override webSocketClose(socket: WebSocket): void {
+    endSocket(socket, 1000, "");
+  }
+}
+
+/** RFC 6455, 7.4.1. */
+const POLICY_VIOLATION = 1008;
+
+function send(socket: WebSocket, answer: StreamedAction): void {
+  // A client that closed the socket does not wait for the rest.
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
+}
+
+/** A message as text. Its characters are its bytes, unless it is wrong. */
+function checkText(data: string | ArrayBuffer, maxBytes: number): string {
+  if (typeof data === "string" && data.length <= maxBytes) return data;
+  throw invalidRequest([{ pointer: "#", message: `must be text of at most ${maxBytes} bytes` }]);
+}
+
+/** The number of a message, found without parsing it. */
+function findNumber(text: string): number | null {
+  const seq = Number(/"seq"\s*:\s*(\d{1,16})(?=\s*[,}])/.exec(text)?.[1] ?? Number.NaN);
+  return Number.isSafeInteger(seq) ? seq : null;
+}
+
+function tooMany(): ProblemError {
+  const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
+  return new ProblemError("overloaded", detail, { retryAfterMs: 100 });
+}
