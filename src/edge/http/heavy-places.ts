@@ -1,8 +1,9 @@
+import { FairPlaces } from "../../protocol/inference/fair-places.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
 interface Held {
   readonly holder: string;
-  readonly sinceMs: number;
+  seenAtMs: number;
 }
 
 interface Bounds {
@@ -13,39 +14,73 @@ interface Bounds {
   readonly leaseMs: number;
 }
 
-/** Places with a bound for each holder and one for all, in the order in which they were taken. */
+/** Holders whose last turns are known. */
+const KNOWN_HOLDERS = 1_000;
+
+/** Places with a bound for each holder and one for all, of which the last are for holders that have few. */
 export class BoundedPlaces {
   readonly #bounds: Bounds;
+  /** In the order in which they were taken. */
   readonly #held = new Map<object, Held>();
+  readonly #places: FairPlaces<string>;
+  /** Number of the last turn of each holder, the latest last. */
+  readonly #turns = new Map<string, number>();
+  #lastTurn = 0;
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
+    this.#places = new FairPlaces(bounds.ofAll);
+  }
+
+  hasRoom(holder: string, nowMs: number): boolean {
+    const own = this.#alive(nowMs).filter((held) => held.holder === holder);
+    return own.length < this.#bounds.ofOne && this.#places.hasRoom(holder);
   }
 
   /** A place, which must be left; null where the holder or all have too many. */
   enter(holder: string, nowMs: number): object | null {
-    const those = this.#alive(nowMs);
-    const own = those.filter((held) => held.holder === holder);
-    if (those.length >= this.#bounds.ofAll || own.length >= this.#bounds.ofOne) return null;
+    if (!this.hasRoom(holder, nowMs)) return null;
+    this.#places.take(holder);
     const place = {};
-    this.#held.set(place, { holder, sinceMs: nowMs });
+    this.#held.set(place, { holder, seenAtMs: nowMs });
     return place;
   }
 
   leave(place: object): void {
+    const held = this.#held.get(place);
+    if (held === undefined) return;
     this.#held.delete(place);
+    this.#places.giveBack(held.holder);
   }
 
-  /** Whether none of the same holder was taken before this one. */
-  isFirst(place: object, nowMs: number): boolean {
+  /**
+   * Takes the turn of this place, which is kept alive, if its holder comes next: of those for which there is room, the
+   * one whose last turn is longest ago, by the place that it took first.
+   */
+  takeTurn(place: object, nowMs: number, hasRoom: (holder: string) => boolean): boolean {
     const own = this.#held.get(place);
-    return own !== undefined && this.#alive(nowMs).find(({ holder }) => holder === own.holder) === own;
+    if (own === undefined) return false;
+    own.seenAtMs = nowMs;
+    // Mostly there is no room at all.
+    if (!hasRoom(own.holder)) return false;
+    let next: Held | undefined;
+    for (const held of this.#alive(nowMs)) {
+      const isEarlier = next === undefined || this.#turnOf(held) < this.#turnOf(next);
+      if (isEarlier && hasRoom(held.holder)) next = held;
+    }
+    if (next !== own) return false;
+    this.#turns.delete(own.holder);
+    this.#turns.set(own.holder, ++this.#lastTurn);
+    if (this.#turns.size > KNOWN_HOLDERS) this.#turns.delete(this.#turns.keys().next().value!);
+    return true;
+  }
+
+  #turnOf({ holder }: Held): number {
+    return this.#turns.get(holder) ?? 0;
   }
 
   #alive(nowMs: number): Held[] {
-    for (const [place, { sinceMs }] of this.#held) {
-      if (nowMs - sinceMs >= this.#bounds.leaseMs) this.#held.delete(place);
-    }
+    for (const [place, { seenAtMs }] of this.#held) if (nowMs - seenAtMs >= this.#bounds.leaseMs) this.leave(place);
     return [...this.#held.values()];
   }
 }
@@ -58,8 +93,10 @@ const working = new BoundedPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 });
 /** Longest wait for a place: a page asks for some twenty plots at once, and each may take a second. */
 const WAIT_MS = 15_000;
 const POLL_MS = 20;
+/** One that has not looked for so long is gone: it must not hold up those behind it. */
+const GONE_MS = 5_000;
 /** As many as a page asks at once; all hold their parsed questions and a timer only. */
-const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: 2 * WAIT_MS });
+const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: GONE_MS });
 
 /** What a heavy question says of its caller. */
 interface HeavyCall {
@@ -69,8 +106,8 @@ interface HeavyCall {
 }
 
 /**
- * Does heavy work in one of its project's places, the first that came first. Throws `overloaded` where too many wait, or
- * no place gets free in time.
+ * Does heavy work in one of its project's places. Projects take turns, and of each the first that came goes first.
+ * Throws `overloaded` where too many wait, or no place gets free in time.
  */
 export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
   const done = waitForPlace(call).then(async (place) => {
@@ -92,7 +129,8 @@ async function waitForPlace({ project, gone }: HeavyCall): Promise<object> {
   try {
     for (;;) {
       const nowMs = Date.now();
-      const place = waiting.isFirst(turn, nowMs) ? working.enter(project, nowMs) : null;
+      const isNext = waiting.takeTurn(turn, nowMs, (holder) => working.hasRoom(holder, nowMs));
+      const place = isNext ? working.enter(project, nowMs) : null;
       if (place !== null) return place;
       if (gone.aborted || nowMs >= latestMs) throw tooMany(project);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
