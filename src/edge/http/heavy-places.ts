@@ -125,18 +125,33 @@ export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Res
 async function waitForPlace({ project, gone }: HeavyCall): Promise<object> {
   const turn = waiting.enter(project, Date.now());
   if (turn === null) throw tooMany(project);
-  const latestMs = Date.now() + WAIT_MS;
+  const enter = (nowMs: number) => {
+    const isNext = waiting.takeTurn(turn, nowMs, (holder) => working.hasRoom(holder, nowMs));
+    return isNext ? working.enter(project, nowMs) : null;
+  };
   try {
-    for (;;) {
-      const nowMs = Date.now();
-      const isNext = waiting.takeTurn(turn, nowMs, (holder) => working.hasRoom(holder, nowMs));
-      const place = isNext ? working.enter(project, nowMs) : null;
-      if (place !== null) return place;
-      if (gone.aborted || nowMs >= latestMs) throw tooMany(project);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+    const place = await untilEntered(enter, gone);
+    if (place === null) throw tooMany(project);
+    return place;
   } finally {
     waiting.leave(turn);
+  }
+}
+
+/**
+ * Looks for a place until there is one; null where none gets free in time. Each looks by a timer of its own: the
+ * promises of one request must not be settled by another.
+ */
+export async function untilEntered(
+  enter: (nowMs: number) => object | null,
+  gone?: AbortSignal,
+): Promise<object | null> {
+  const latestMs = Date.now() + WAIT_MS;
+  for (;;) {
+    const nowMs = Date.now();
+    const place = enter(nowMs);
+    if (place !== null || gone?.aborted === true || nowMs >= latestMs) return place;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
