@@ -27,7 +27,8 @@ import { Tenant } from "./tenant.ts";
 /** What a project may have is held where it is made, told to the project, and set by the operator. */
 
 const octets = { "content-type": "application/octet-stream" };
-const population = Uint8Array.from(atob(POPULATION_FILES.npy), (character) => character.charCodeAt(0));
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+const population = bytesOf(POPULATION_FILES.npy);
 const NETWORK = encodeURIComponent('{"hidden":[],"activation":"relu"}');
 const requirements = [{ metric: "latencyMs", percentile: 0.5, atMost: 10 }];
 
@@ -207,6 +208,27 @@ describe("the quota of bytes", () => {
     const archive = { jobId: null, digest, sizeBytes, summary: {} as never };
     await addArchive(openProject(scopeEnv(env, tenant.project)), archive).catch(() => undefined);
     expect(await tenant.useOf("storedBytes")).toBe(sizeBytes + 32);
+  });
+});
+
+describe("a population that is there already", () => {
+  it.each([
+    ["as it is", population],
+    ["in whole rows", bytesOf(POPULATION_FILES.layers)],
+  ])("takes no more of the quota of bytes, and is stored %s", async (_, file) => {
+    const tenant = await open();
+    const upload = (body: Uint8Array<ArrayBuffer>) =>
+      tenant.send("POST", `/v1/populations?name=same&network=${NETWORK}`, { body, headers: octets });
+    expect((await upload(file)).status).toBe(201);
+    const used = (await tenant.useOf("storedBytes"))!;
+    await tenant.set({ storedBytes: used });
+    expect((await upload(file)).status).toBe(200);
+    await tenant.set({ storedBytes: 0 });
+    const { objects: before } = await env.ARTIFACTS.list();
+    const other = file.slice();
+    other[other.length - 1]! ^= 1;
+    expect(problemOf(await upload(other)).quota).toEqual({ name: "storedBytes", used, limit: 0 });
+    expect((await env.ARTIFACTS.list()).objects.length).toBe(before.length);
   });
 });
 
