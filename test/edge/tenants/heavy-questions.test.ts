@@ -81,7 +81,7 @@ describe("heavy questions of a project", () => {
     const all: Endpoint[] = Object.values(endpoints as never);
     const heavy = all.filter(({ isHeavy }) => isHeavy).map(({ path }) => path);
     expect(heavy).toEqual(expect.arrayContaining(all.map(({ path }) => path).filter((path) => path.endsWith(".svg"))));
-    for (const name of ["compareSeries", "detectChanges", "queryHistory", "readHeatmap"] as const) {
+    for (const name of ["compareSeries", "detectChanges", "getProject", "queryHistory", "readHeatmap"] as const) {
       expect(heavy).toContain(endpoints[name].path);
     }
   });

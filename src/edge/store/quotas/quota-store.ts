@@ -51,9 +51,13 @@ export function hasRoom(quota: StoredQuota, project: string, more = "1"): string
   return `${usedOf(quota, project)} + ${more} <= ${limitOf(quota, project)}`;
 }
 
-/** Condition that a project has room for a file beside all its others. All are given as SQL. */
+/**
+ * Condition that a project has room for a file beside all its others. All are given as SQL. Files that are told apart
+ * only near the limit save most of the time.
+ */
 export function hasRoomForFile(project: string, digest: string, sizeBytes: string): string {
-  return `coalesce((${storedBytesOf(project, digest)}), 0) + ${sizeBytes} <= ${limitOf("storedBytes", project)}`;
+  const fits = (used: string) => `coalesce((${used}), 0) + ${sizeBytes} <= ${limitOf("storedBytes", project)}`;
+  return `(${fits(storedBytesOf(project, digest, "union all"))} or ${fits(storedBytesOf(project, digest))})`;
 }
 
 /** The condition of `hasRoom` for one more, in a statement of drizzle's. */
