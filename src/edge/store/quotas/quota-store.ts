@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Quota, type QuotaLimits, QuotaName } from "../../../protocol/service/quota.ts";
 import { ageMs } from "../../clock.ts";
-import { openDatabase, type ProjectDatabase } from "../database.ts";
-import { projectQuotas } from "../schema.ts";
+import type { ProjectDatabase } from "../database.ts";
 import { DEFAULT_QUOTAS } from "./default-quotas.ts";
 import { LIVES, storedBytesOf } from "./stored-bytes.ts";
 
@@ -123,11 +122,16 @@ export async function readQuotas(
   });
 }
 
-/** Replaces the limits that the operator set for a project. */
+/**
+ * Sets limits for a project; null takes one back. Others stay as they are, since two operators may each change some of
+ * them.
+ */
 export async function setQuotas(DB: D1Database, project: string, limits: QuotaLimits): Promise<void> {
-  await openDatabase(DB)
-    .insert(projectQuotas)
-    .values({ project, limits })
-    .onConflictDoUpdate({ target: projectQuotas.project, set: { limits } });
+  await DB.prepare(
+    `insert into project_quotas (project, limits) values (?1, json_patch('{}', ?2))
+     on conflict (project) do update set limits = json_patch(limits, ?2)`,
+  )
+    .bind(project, JSON.stringify(limits))
+    .run();
   lastSet.delete(project);
 }
