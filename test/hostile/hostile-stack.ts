@@ -3,7 +3,7 @@ import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Scope } from "../../src/protocol/service/key.ts";
 import { type LocalStack, startLocalStack, waitFor } from "../e2e/local-stack.ts";
-import { Attacker } from "./attacker/attacker.ts";
+import { Attacker, type KeyKind } from "./attacker/attacker.ts";
 import { SERVED, writeNetwork } from "./served-network.ts";
 import { VICTIM_MODEL } from "./victim/put-load.ts";
 import { startVictim, type Victim } from "./victim/victim-process.ts";
@@ -82,7 +82,10 @@ async function openVictim(stack: LocalStack, otherPids: ReadonlySet<number>): Pr
     untilServed,
     openAttacker: async () => {
       const { project, key: secret, adminKey } = await openTenant(stack);
-      const openProject = async () => (await openTenant(stack)).key;
+      const openProject = async (kind: KeyKind) => {
+        const further = await openTenant(stack);
+        return kind === "admin" ? further.adminKey : further.key;
+      };
       const attacker = new Attacker({ url, key: secret, adminKey, openProject });
       attackers.set(attacker, project);
       return attacker;

@@ -10,7 +10,6 @@ import { TERMINAL } from "../render/format-values.ts";
 import { renderTable } from "../render/render-table.ts";
 import type { Shell } from "../shell/shell.ts";
 
-/** A limit; null takes one back, so that the default counts. */
 type Change = readonly [quota: QuotaName, limit: number | null];
 
 interface QuotaOptions extends EdgeOptions {
@@ -46,17 +45,9 @@ function readQuotas(client: Client, name: string | undefined): Promise<ProjectQu
   return client.call(endpoints.getQuotas, { params: { name } });
 }
 
-/** Those that were set before stay. */
 async function changeQuotas(client: Client, name: string | undefined, set: readonly Change[]): Promise<ProjectQuotas> {
   if (name === undefined) throw new ProblemError("invalid-request", "Name the project whose quotas to set.");
-  const { quotas } = await readQuotas(client, name);
-  const limits: Record<string, number> = {};
-  for (const quota of quotas) if (quota.isSet) limits[quota.name] = quota.limit;
-  for (const [quota, limit] of set) {
-    if (limit === null) delete limits[quota];
-    else limits[quota] = limit;
-  }
-  return client.call(endpoints.setQuotas, { params: { name }, body: limits });
+  return client.call(endpoints.setQuotas, { params: { name }, body: Object.fromEntries(set) });
 }
 
 function readChange(text: string): Change {

@@ -5,6 +5,8 @@ import { deletePlacements } from "../store/fleet/placement-store.ts";
 import {
   changeRunner,
   readRunnerCapabilities,
+  noteRemoval,
+  readUnnotedRemovals,
   readVanishedRunners,
   removeRunner,
 } from "../store/fleet/runner-store.ts";
@@ -47,24 +49,38 @@ export async function drainRunner(env: ProjectEnv, id: string, draining: boolean
 /** Removes a runner of the project and closes its socket; false where there is none. */
 export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
   if (!(await removeRunner(openProject(env), id))) return false;
+  await tellRemoval(env, id);
+  return true;
+}
+
+/** Nobody may come again to repeat it: where it fails, `removeVanished` does it later. */
+async function tellRemoval(env: Env, id: string): Promise<void> {
   // Its jobs end, and those after it in a closing project are removed, even if its link cannot be reached: its
   // credential is refused from now on.
   await runnerLink(env, id)
     .removed(id)
     .catch((error: unknown) => logFailure("link-not-ended", error, { runnerId: id }));
   await jobQueue(env).runnerRemoved(id);
-  return true;
+  await noteRemoval(openDatabase(env.DB), id);
 }
 
 /** Time for which an ephemeral runner may be offline, or take to connect first, before it counts as vanished. */
 export const VANISHED_MS = 600_000;
 
-/** Removes the ephemeral runners that went without saying so, as a killed container does. */
+/**
+ * Removes the ephemeral runners that went without saying so, as a killed container does, and ends the removals that
+ * failed halfway.
+ */
 export async function removeVanished(env: Env, nowMs: number): Promise<void> {
   try {
-    const vanished = await readVanishedRunners(openDatabase(env.DB), nowMs - VANISHED_MS);
+    const db = openDatabase(env.DB);
+    const [vanished, unnoted] = await Promise.all([
+      readVanishedRunners(db, nowMs - VANISHED_MS),
+      readUnnotedRemovals(db),
+    ]);
     // A transfer needs data that does not change.
-    if (vanished.length === 0 || (await isTransferring(env.DB, nowMs))) return;
+    if (vanished.length + unnoted.length === 0 || (await isTransferring(env.DB, nowMs))) return;
+    for (const { id } of unnoted) await tellRemoval(env, id);
     for (const { id, project } of vanished) await endRunner(scopeEnv(env, project), id);
   } catch (error) {
     // The next minute finds the rest.

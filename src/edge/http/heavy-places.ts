@@ -1,54 +1,5 @@
 import { ProblemError } from "../../protocol/wire/problem.ts";
-
-interface Held {
-  readonly holder: string;
-  readonly sinceMs: number;
-}
-
-interface Bounds {
-  /** Places of one holder. */
-  readonly ofOne: number;
-  readonly ofAll: number;
-  /** Time after which a place counts as left: the platform may end a request without a word. */
-  readonly leaseMs: number;
-}
-
-/** Places with a bound for each holder and one for all, in the order in which they were taken. */
-export class BoundedPlaces {
-  readonly #bounds: Bounds;
-  readonly #held = new Map<object, Held>();
-
-  constructor(bounds: Bounds) {
-    this.#bounds = bounds;
-  }
-
-  /** A place, which must be left; null where the holder or all have too many. */
-  enter(holder: string, nowMs: number): object | null {
-    const those = this.#alive(nowMs);
-    const own = those.filter((held) => held.holder === holder);
-    if (those.length >= this.#bounds.ofAll || own.length >= this.#bounds.ofOne) return null;
-    const place = {};
-    this.#held.set(place, { holder, sinceMs: nowMs });
-    return place;
-  }
-
-  leave(place: object): void {
-    this.#held.delete(place);
-  }
-
-  /** Whether none of the same holder was taken before this one. */
-  isFirst(place: object, nowMs: number): boolean {
-    const own = this.#held.get(place);
-    return own !== undefined && this.#alive(nowMs).find(({ holder }) => holder === own.holder) === own;
-  }
-
-  #alive(nowMs: number): Held[] {
-    for (const [place, { sinceMs }] of this.#held) {
-      if (nowMs - sinceMs >= this.#bounds.leaseMs) this.#held.delete(place);
-    }
-    return [...this.#held.values()];
-  }
-}
+import { BoundedPlaces } from "./bounded-places.ts";
 
 /**
  * Heavy questions that this isolate works on. Two of a project: while one computes, the other reads the database, which
@@ -58,8 +9,10 @@ const working = new BoundedPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 });
 /** Longest wait for a place: a page asks for some twenty plots at once, and each may take a second. */
 const WAIT_MS = 15_000;
 const POLL_MS = 20;
+/** One that has not looked for so long is gone: it must not hold up those behind it. */
+const GONE_MS = 5_000;
 /** As many as a page asks at once; all hold their parsed questions and a timer only. */
-const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: 2 * WAIT_MS });
+const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: GONE_MS });
 
 /** What a heavy question says of its caller. */
 interface HeavyCall {
@@ -69,8 +22,8 @@ interface HeavyCall {
 }
 
 /**
- * Does heavy work in one of its project's places, the first that came first. Throws `overloaded` where too many wait, or
- * no place gets free in time.
+ * Does heavy work in one of its project's places. Projects take turns, and of each the first that came goes first.
+ * Throws `overloaded` where too many wait, or no place gets free in time.
  */
 export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
   const done = waitForPlace(call).then(async (place) => {
@@ -88,17 +41,33 @@ export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Res
 async function waitForPlace({ project, gone }: HeavyCall): Promise<object> {
   const turn = waiting.enter(project, Date.now());
   if (turn === null) throw tooMany(project);
-  const latestMs = Date.now() + WAIT_MS;
+  const enter = (nowMs: number) => {
+    const isNext = waiting.takeTurn(turn, nowMs, (holder) => working.hasRoom(holder, nowMs));
+    return isNext ? working.enter(project, nowMs) : null;
+  };
   try {
-    for (;;) {
-      const nowMs = Date.now();
-      const place = waiting.isFirst(turn, nowMs) ? working.enter(project, nowMs) : null;
-      if (place !== null) return place;
-      if (gone.aborted || nowMs >= latestMs) throw tooMany(project);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+    const place = await untilEntered(enter, gone);
+    if (place === null) throw tooMany(project);
+    return place;
   } finally {
     waiting.leave(turn);
+  }
+}
+
+/**
+ * Looks for a place until there is one; null where none gets free in time. Each looks by a timer of its own: the
+ * promises of one request must not be settled by another.
+ */
+export async function untilEntered(
+  enter: (nowMs: number) => object | null,
+  gone?: AbortSignal,
+): Promise<object | null> {
+  const latestMs = Date.now() + WAIT_MS;
+  for (;;) {
+    const nowMs = Date.now();
+    const place = enter(nowMs);
+    if (place !== null || gone?.aborted === true || nowMs >= latestMs) return place;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

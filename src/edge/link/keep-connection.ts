@@ -53,7 +53,7 @@ export function closeSocket(link: LinkParts, socket: LinkSocket, code: number, r
 /** Handles the close of a socket. */
 export async function noteClose(link: LinkParts, socket: LinkSocket, code: number): Promise<void> {
   endSocket(socket, code, "closed by the runner");
-  await noteDisconnect(link, socket, !FAULTLESS.has(code));
+  await noteDisconnect(link, socket, !FAULTLESS.has(code) && !link.memory.excused.has(socket));
 }
 
 /** Handles the loss of a socket. `isFault`: the runner did not leave by itself. */

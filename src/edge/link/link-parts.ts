@@ -136,6 +136,8 @@ export interface LinkMemory {
   readonly meters: ReturnType<typeof createMeters>;
   /** Sockets whose end has been handled. */
   readonly gone: WeakSet<LinkSocket>;
+  /** Sockets that the edge closed for what callers may have caused. */
+  readonly excused: WeakSet<LinkSocket>;
   /** Judgements of reports, so that nothing is found after the runner's end. */
   readonly watching: Lane;
   /** Messages of direct outcomes: each queries the database. */
@@ -153,6 +155,7 @@ export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
     hasLoggedUnknown: false,
     meters: createMeters(watchMs),
     gone: new WeakSet(),
+    excused: new WeakSet(),
     watching: new Lane(1),
     direct: new Lane(DIRECT_WAITING),
   };

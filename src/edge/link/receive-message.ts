@@ -26,7 +26,11 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   if (socket.readyState !== WebSocket.OPEN) return;
   const end = (reason: string) => closeSocket(link, socket, CLOSE_CODES.protocolError, reason);
   const tooMuch = countInbound(link, message);
-  if (tooMuch !== null) return end(tooMuch);
+  if (tooMuch !== null) {
+    // Most are answers, and callers choose how many and how long.
+    link.memory.excused.add(socket);
+    return end(tooMuch);
+  }
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
   const parsed = parseText(RunnerMessage, message);
   if (!parsed.ok) {

@@ -2,7 +2,8 @@ import type { Steps } from "../../onnx/each-field.ts";
 import { summariseModel } from "../../onnx/summarise-model.ts";
 import type { ModelReport, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { BoundedPlaces } from "../http/heavy-places.ts";
+import { BoundedPlaces } from "../http/bounded-places.ts";
+import { untilEntered } from "../http/heavy-places.ts";
 import { type CheckedModel, checkModel, checkOutline } from "./check-model.ts";
 import { listBackends } from "../store/models/list-backends.ts";
 import { endShortTurn } from "../turns.ts";
@@ -53,8 +54,6 @@ export async function reportModel(file: Uint8Array): Promise<ModelReport> {
 const LARGE_PIECES = 2 ** 15;
 /** The one large graph of this isolate, from its survey to its answer. */
 export const largeGraph = new BoundedPlaces({ ofOne: 1, ofAll: 1, leaseMs: 30_000 });
-const WAIT_MS = 15_000;
-const POLL_MS = 20;
 
 /**
  * Does the steps in turns with other requests, after a first turn: many requests may come at once. Of large graphs, one
@@ -74,18 +73,11 @@ async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** Looks by a timer of its own: the promises of one request must not be settled by another. */
 async function waitForPlace(): Promise<object> {
-  const latestMs = Date.now() + WAIT_MS;
-  for (;;) {
-    const place = largeGraph.enter("any", Date.now());
-    if (place !== null) return place;
-    if (Date.now() >= latestMs) {
-      const detail = "Other models of many parts are checked first: send it again, or fewer at once.";
-      throw new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+  const place = await untilEntered((nowMs) => largeGraph.enter("any", nowMs));
+  if (place !== null) return place;
+  const detail = "Other models of many parts are checked first: send it again, or fewer at once.";
+  throw new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
 }
 
 function* describe(file: Uint8Array): Steps<Described> {

@@ -83,8 +83,11 @@ export interface ProbeLoopParts {
 /** Problems of a busy device, for which no probe counts. */
 const GAVE_WAY: ReadonlySet<ProblemCode> = new Set(["overloaded", "budget-exceeded", "cancelled"]);
 
-/** Cost of a probe whose device was lost: the restart took none of its time, but the probe may have caused the loss. */
-const LOST_MS = 100;
+/**
+ * Most that a probe costs besides computing, or if its device was lost. What took longer was a wait, for a restart or
+ * for this process, and none of the device's time; but the probe may have caused the loss.
+ */
+const MOST_AROUND_MS = 100;
 
 /** Probes placements in turn, one at a time on a device, and none while jobs run. */
 export class ProbeLoop {
@@ -172,16 +175,21 @@ export class ProbeLoop {
   async #probe(key: string, placement: WatchedPlacement, withdrawn: AbortSignal): Promise<void> {
     const { deviceKey } = placement;
     const startedMs = this.#now();
+    let isAsked = false;
     this.#probing.add(deviceKey);
     try {
       const probe = await this.#prepare(placement);
-      if (!withdrawn.aborted) await this.#ask(key, deviceKey, probe, withdrawn);
+      isAsked = !withdrawn.aborted;
+      if (isAsked) await this.#ask(key, deviceKey, probe, withdrawn);
     } catch (error) {
       const { code } = toProblem(error);
       if (GAVE_WAY.has(code)) return;
       this.#tallyOf(key).errors++;
       this.#total.failed++;
-      this.#spend(deviceKey, code === "device-lost" ? LOST_MS : this.#now() - startedMs);
+      const tookMs = this.#now() - startedMs;
+      // One that found its device down did not cause that.
+      const lostMs = isAsked ? MOST_AROUND_MS : Math.min(tookMs, MOST_AROUND_MS);
+      this.#spend(deviceKey, code === "device-lost" ? lostMs : tookMs);
     } finally {
       this.#probing.delete(deviceKey);
     }
@@ -195,7 +203,7 @@ export class ProbeLoop {
       const tally = this.#tallyOf(key);
       tally.serviceMs.push(serviceMs);
       tally.computeMs.push(computeMs);
-      this.#spend(deviceKey, serviceMs);
+      this.#spend(deviceKey, computeMs + Math.min(serviceMs - computeMs, MOST_AROUND_MS));
     } finally {
       this.#asked.delete(asked);
     }

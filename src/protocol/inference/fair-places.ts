@@ -15,12 +15,15 @@ export class FairPlaces<Holder> {
     this.#limit = limit;
   }
 
+  hasRoom(holder: Holder, amount = 1): boolean {
+    const free = this.#limit - this.#taken - amount;
+    return free >= 0 && (this.#held.get(holder) ?? 0) <= SHARE * free;
+  }
+
   /** Takes places for a holder, which must give them back; false where there are too few for it. */
   take(holder: Holder, amount = 1): boolean {
-    const own = this.#held.get(holder) ?? 0;
-    const free = this.#limit - this.#taken - amount;
-    if (free < 0 || own > SHARE * free) return false;
-    this.#held.set(holder, own + amount);
+    if (!this.hasRoom(holder, amount)) return false;
+    this.#held.set(holder, (this.#held.get(holder) ?? 0) + amount);
     this.#taken += amount;
     return true;
   }

@@ -29,6 +29,7 @@ export const projectEndpoints = {
     tag: "keys",
     summary: "The key's own project: how much of each quota it uses",
     access: "read",
+    isHeavy: true,
     reply: { status: 200, schema: ProjectQuotas },
   }),
   createProject: defineEndpoint({
@@ -78,7 +79,7 @@ export const projectEndpoints = {
     method: "put",
     path: "/v1/projects/{name}/quotas",
     tag: "keys",
-    summary: "Set the quotas of a project; one that is not named gets its default",
+    summary: "Set quotas of a project; one that is not named stays as it is, and null gives its default",
     access: "admin",
     isOperators: true,
     params: byName,

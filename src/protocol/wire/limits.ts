@@ -116,7 +116,7 @@ export const LIMITS = {
   edgeNetworkBytes: 16 * MiB,
   /** Times that a runner may have one computed by one request, to measure it. */
   edgeRepetitions: 65_536,
-  /** Products of weights, and what takes as long, in all rows and repetitions of such a request: some tens of milliseconds of the edge. */
+  /** Products of weights, and what takes as long, in all rows and repetitions of such a request. */
   edgeRunProducts: 2 ** 28,
   /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
   batchBytes: 16 * MiB,

@@ -1,7 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { removeVanished, VANISHED_MS } from "../../../src/edge/fleet/change-runner.ts";
+import { scopeEnv } from "../../../src/edge/config.ts";
+import { endRunner, removeVanished, VANISHED_MS } from "../../../src/edge/fleet/change-runner.ts";
+import { openDatabase } from "../../../src/edge/store/database.ts";
+import { readUnnotedRemovals } from "../../../src/edge/store/fleet/runner-store.ts";
 import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import {
@@ -175,5 +178,32 @@ describe("a runner that vanished", () => {
       .bind(0)
       .all<{ detail: string }>();
     expect(results.map(({ detail }) => detail).join()).toContain("runners_ephemeral");
+  });
+});
+
+describe("a removal that failed halfway", () => {
+  it("is ended within a minute: what waits for the runner fails, once", async () => {
+    const { runnerId } = await newOnlineRunner();
+    await submitJob();
+    const { id } = await submitJob({ runnerId });
+    const refuse = () => ({ runnerRemoved: () => Promise.reject(new Error("the object moved")) });
+    const broken = { ...scopeEnv(env, "main"), JOB_QUEUE: { idFromName: String, get: refuse } } as never;
+    await expect(endRunner(broken, runnerId)).rejects.toThrow("moved");
+    expect((await readRunner(runnerId)).status).toBe(404);
+    expect((await readJob(id)).state).toBe("queued");
+    const waiting = () => readUnnotedRemovals(openDatabase(env.DB));
+    expect(await waiting()).toEqual([{ id: runnerId, project: "main" }]);
+    await removeVanished(env, Date.now());
+    expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "runner-lost" } });
+    expect(await waiting()).toEqual([]);
+  });
+
+  it("is found by its index", async () => {
+    const { results } = await env.DB.prepare(
+      "explain query plan select id from runners where credential_hash between ? and ?",
+    )
+      .bind("a", "b")
+      .all<{ detail: string }>();
+    expect(results.map(({ detail }) => detail).join()).toContain("SEARCH runners USING INDEX");
   });
 });

@@ -311,6 +311,19 @@ describe("a run at the edge for a runner", () => {
     expect(pointersOf(long)).toEqual(["#/repetitions"]);
   });
 
+  it("lets other requests come between where it takes long", async () => {
+    const { rowProducts } = (await runAtEdge()).json;
+    const most = Math.floor(LIMITS.edgeRunProducts / (rowProducts * LIMITS.edgeRows));
+    const countTurns = async (repetitions: number) => {
+      const timers = vi.spyOn(globalThis, "setTimeout");
+      expect((await runAtEdge({ rows: LIMITS.edgeRows, repetitions })).status).toBe(200);
+      const turns = timers.mock.calls.filter(([, delayMs]) => delayMs === 0).length;
+      timers.mockRestore();
+      return turns;
+    };
+    expect((await countTurns(most)) - (await countTurns(1))).toBeGreaterThanOrEqual(3);
+  });
+
   it("is refused once its calibration has ended, though the network stays placed", async () => {
     expect((await runAtEdge()).status).toBe(200);
     scripted.succeed(held, withEdge(versionId));

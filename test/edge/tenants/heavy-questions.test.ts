@@ -23,7 +23,7 @@ function fill(places: typeof working, holder: string): object[] {
 /** Whether a turn of the project comes before a new one. */
 function isWaiting(project: string): boolean {
   const mine = waiting.enter(project, Date.now())!;
-  const isFirst = waiting.isFirst(mine, Date.now());
+  const isFirst = waiting.takeTurn(mine, Date.now(), (holder) => holder === project);
   waiting.leave(mine);
   return !isFirst;
 }
@@ -38,6 +38,22 @@ describe("heavy questions of a project", () => {
     expect(isWaiting(project)).toBe(true);
     for (const place of taken) working.leave(place);
     expect((await asked).status).toBe(200);
+  });
+
+  it("take turns with those of another project, which came after all of them", async () => {
+    const [first, second] = [await open(), await open()];
+    const taken = Array.from({ length: 6 }, (_, index) => working.enter(`holder-${index}`, Date.now())!);
+    const answered: string[] = [];
+    const ask = ({ project, secret }: typeof first) =>
+      callEdge("GET", QUESTION, { key: secret }).then(() => answered.push(project));
+    const asked = [ask(first), ask(first), ask(first)];
+    await expect.poll(() => isWaiting(first.project)).toBe(true);
+    asked.push(ask(second));
+    await expect.poll(() => isWaiting(second.project)).toBe(true);
+    working.leave(taken.pop()!);
+    await Promise.all(asked);
+    for (const place of taken) working.leave(place);
+    expect(answered.indexOf(second.project)).toBeLessThan(2);
   });
 
   it("are refused where too many wait, and light ones are not", async () => {
@@ -65,7 +81,7 @@ describe("heavy questions of a project", () => {
     const all: Endpoint[] = Object.values(endpoints as never);
     const heavy = all.filter(({ isHeavy }) => isHeavy).map(({ path }) => path);
     expect(heavy).toEqual(expect.arrayContaining(all.map(({ path }) => path).filter((path) => path.endsWith(".svg"))));
-    for (const name of ["compareSeries", "detectChanges", "queryHistory", "readHeatmap"] as const) {
+    for (const name of ["compareSeries", "detectChanges", "getProject", "queryHistory", "readHeatmap"] as const) {
       expect(heavy).toContain(endpoints[name].path);
     }
   });

@@ -27,7 +27,8 @@ import { Tenant } from "./tenant.ts";
 /** What a project may have is held where it is made, told to the project, and set by the operator. */
 
 const octets = { "content-type": "application/octet-stream" };
-const population = Uint8Array.from(atob(POPULATION_FILES.npy), (character) => character.charCodeAt(0));
+const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+const population = bytesOf(POPULATION_FILES.npy);
 const NETWORK = encodeURIComponent('{"hidden":[],"activation":"relu"}');
 const requirements = [{ metric: "latencyMs", percentile: 0.5, atMost: 10 }];
 
@@ -110,15 +111,18 @@ describe("the quotas of a project", () => {
     expect((await callEdge("GET", "/v1/project")).json.project).toBe("main");
   });
 
-  it("are set by the operator as a whole", async () => {
+  it("are set by the operator, each by itself", async () => {
     const { project, send, set } = await open();
     const limitOf = ({ json }: Reply, name: QuotaName) =>
       ProjectQuotas.parse(json).quotas.find((quota) => quota.name === name);
     const first = await set({ models: 3, series: 0 });
     expect(limitOf(first, "models")).toEqual({ name: "models", used: 0, limit: 3, isSet: true });
-    const second = await set({ series: 7 });
+    // As two operators do at once.
+    await Promise.all([set({ series: 7 }), set({ runs: 8 })]);
+    const second = await set({ models: null, keys: null });
     expect(limitOf(second, "models")).toMatchObject({ limit: DEFAULT_QUOTAS.models, isSet: false });
     expect(limitOf(second, "series")).toMatchObject({ limit: 7, isSet: true });
+    expect(limitOf(second, "runs")).toMatchObject({ limit: 8, isSet: true });
     expect((await send("GET", "/v1/project")).json).toEqual(second.json);
     const own = await send("PUT", `/v1/projects/${project}/quotas`, { body: { models: 9 } });
     expect(problemOf(own).code).toBe("forbidden");
@@ -126,7 +130,7 @@ describe("the quotas of a project", () => {
       [{ castles: 1 }, "#/castles"],
       [{ models: -1 }, "#/models"],
       [{ models: 1.5 }, "#/models"],
-      [{ models: null }, "#/models"],
+      [{ models: "3" }, "#/models"],
     ] as const) {
       const refused = await callEdge("PUT", `/v1/projects/${project}/quotas`, { body });
       expect(pointersOf(refused)).toEqual([pointer]);
@@ -140,7 +144,7 @@ describe("the quotas of a project", () => {
     expect(ProjectQuotas.parse(set).quotas).toContainEqual(expect.objectContaining({ name: "webhooks", limit: 0 }));
     const refused = await callEdge("POST", "/v1/webhooks", { body: { url: "https://hooks.example/main" } });
     expect(problemOf(refused).quota).toMatchObject({ name: "webhooks", limit: 0 });
-    const { json: after } = await callEdge("PUT", "/v1/projects/main/quotas", { body: {} });
+    const { json: after } = await callEdge("PUT", "/v1/projects/main/quotas", { body: { webhooks: null } });
     expect(after).toEqual(before);
   });
 });
@@ -207,6 +211,27 @@ describe("the quota of bytes", () => {
     const archive = { jobId: null, digest, sizeBytes, summary: {} as never };
     await addArchive(openProject(scopeEnv(env, tenant.project)), archive).catch(() => undefined);
     expect(await tenant.useOf("storedBytes")).toBe(sizeBytes + 32);
+  });
+});
+
+describe("a population that is there already", () => {
+  it.each([
+    ["as it is", population],
+    ["in whole rows", bytesOf(POPULATION_FILES.layers)],
+  ])("takes no more of the quota of bytes, and is stored %s", async (_, file) => {
+    const tenant = await open();
+    const upload = (body: Uint8Array<ArrayBuffer>) =>
+      tenant.send("POST", `/v1/populations?name=same&network=${NETWORK}`, { body, headers: octets });
+    expect((await upload(file)).status).toBe(201);
+    const used = (await tenant.useOf("storedBytes"))!;
+    await tenant.set({ storedBytes: used });
+    expect((await upload(file)).status).toBe(200);
+    await tenant.set({ storedBytes: 0 });
+    const { objects: before } = await env.ARTIFACTS.list();
+    const other = file.slice();
+    other[other.length - 1]! ^= 1;
+    expect(problemOf(await upload(other)).quota).toEqual({ name: "storedBytes", used, limit: 0 });
+    expect((await env.ARTIFACTS.list()).objects.length).toBe(before.length);
   });
 });
 
@@ -299,7 +324,7 @@ describe("the quotas of work", () => {
     const submit = () => callEdge("POST", "/v1/jobs", { key, body: job });
     await set({ runs: 0 });
     expect(problemOf(await submit()).quota).toEqual({ name: "runs", used: 0, limit: 0 });
-    await set({ queuedJobs: 0 });
+    await set({ runs: null, queuedJobs: 0 });
     const full = problemOf(await submit());
     expect([full.code, full.quota]).toEqual(["queue-full", { name: "queuedJobs", used: 0, limit: 0 }]);
   });

@@ -19,6 +19,9 @@ export interface Answer {
   readonly bytes: Uint8Array;
 }
 
+/** An ordinary key, or an administrator's. */
+export type KeyKind = "user" | "admin";
+
 /** An attacker's project and keys. */
 export interface AttackerOptions {
   readonly url: string;
@@ -26,7 +29,7 @@ export interface AttackerOptions {
   readonly key: string;
   readonly adminKey: string;
   /** Opens a further project, as the operator does for anybody who asks, and gives a key of it. */
-  readonly openProject: () => Promise<string>;
+  readonly openProject: (kind: KeyKind) => Promise<string>;
 }
 
 /** Pause after a request without an answer: there may be no edge. */
@@ -60,8 +63,8 @@ export class Attacker {
     return this.#ending.signal;
   }
 
-  openProject(): Promise<string> {
-    return this.#options.openProject();
+  openProject(kind: KeyKind = "user"): Promise<string> {
+    return this.#options.openProject(kind);
   }
 
   end(): void {

@@ -5,8 +5,9 @@ import type { Attacker } from "../attacker/attacker.ts";
 import type { Attack } from "./attack.ts";
 
 const UNKNOWN = '{"model":"nobody","budgetMs":500,"inputs":{}}';
-/** More than an isolate keeps of keys and of projects. */
-const KEYS = 900;
+/** More than an isolate keeps of keys and of projects; a project may have fewer keys than that. */
+const KEYS = 1_500;
+const KEY_PROJECTS = 10;
 const PROJECTS = 120;
 
 /** A secret of the right form that nobody has. */
@@ -35,11 +36,13 @@ export const ACCESS_ATTACKS: readonly Attack[] = [
   },
   {
     name: "many-keys",
-    does: "nearly as many keys in turn as a project may have, with wrong ones between them",
+    does: "more keys in turn than an isolate remembers, of ten projects, with wrong ones between them",
     prepare: async (attacker) => {
-      const made = await makeMany(KEYS, (index) =>
-        attacker.make("POST", "/v1/keys", { body: { name: `key-${index}`, scopes: ["infer"] } }),
-      );
+      const admins = await makeMany(KEY_PROJECTS, () => attacker.openProject("admin"));
+      const made = await makeMany(KEYS, (index) => {
+        const body = { name: `key-${index}`, scopes: ["infer"] };
+        return attacker.make("POST", "/v1/keys", { key: admins[index % admins.length]!, body });
+      });
       const secrets = made.map(({ secret }) => secret as string);
       return () =>
         attacker.flood(50, (count) =>

@@ -167,7 +167,7 @@ export const LINK_ATTACKS: readonly Attack[] = [
     does: "its own runner has the edge compute a dense network as long as one request may",
     prepare: async (attacker) => {
       const form = { widths: [1_000, 1_000, 8], input: "x", output: "y" };
-      const { modelVersionId, credential } = await openPlacement(attacker, writeNetwork(form, 8));
+      const { modelVersionId, credential } = await holdCalibration(attacker, writeNetwork(form, 8));
       const rowProducts = 1.1 * 2 ** 20;
       const repetitions = Math.floor(LIMITS.edgeRunProducts / rowProducts);
       const body = { modelVersionId, variant: "fp32", seed: 1, rows: 1, repetitions };
@@ -190,6 +190,22 @@ export const LINK_ATTACKS: readonly Attack[] = [
     prepare: openLargeMemory,
   },
 ];
+
+const HEARTBEAT_MS = 1_000;
+
+/** A runner that was offered the calibration of a model, and never ends it. */
+async function holdCalibration(attacker: Attacker, file: Uint8Array) {
+  const registered = await registerRunner(attacker);
+  const runner = await RawRunner.online(attacker, registered);
+  if (runner === null) throw new Error("the edge refused the attacker's runner");
+  const { promise: offered, resolve } = Promise.withResolvers<{ lease: object; spec: { modelVersionId: string } }>();
+  runner.onMessage = (message) => message.type === "offer" && resolve(message);
+  await attacker.make("POST", "/v1/models?name=own", { body: file });
+  const { lease, spec } = await offered;
+  const beat = setInterval(() => void runner.send({ type: "heartbeat", running: [lease] }), HEARTBEAT_MS);
+  attacker.signal.addEventListener("abort", () => clearInterval(beat), { once: true });
+  return { ...registered, modelVersionId: spec.modelVersionId };
+}
 
 const MEMORY_PARTS = 40;
 const PART_ITEMS = 1_000;

@@ -64,6 +64,9 @@ export function warmNetwork(
   waitUntil(load.finally(() => warmingSinceMs.delete(key)));
 }
 
+/** Products of one turn: they take as long as a runner needs to time them, some ten milliseconds. */
+const TURN_PRODUCTS = 2 ** 26;
+
 /** Computes seeded inputs `repetitions` times, for a runner that calibrates the edge. Throws where that would take too long. */
 export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInput): Promise<EdgeRunReply> {
   // Start as a new isolate would.
@@ -71,18 +74,23 @@ export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInpu
   const network = await loadNetwork(env, version, run.variant);
   const specs = withRows(version.inputs, run.rows);
   const { sizeBytes, rowProducts } = network;
-  const most = Math.floor(LIMITS.edgeRunProducts / (rowProducts * (specs[0]?.shape[0] ?? 1)));
+  const products = rowProducts * (specs[0]?.shape[0] ?? 1);
+  const most = Math.floor(LIMITS.edgeRunProducts / products);
   if (run.repetitions > most) {
     throw new ProblemError("invalid-request", "That would keep the edge too long.", {
       errors: [{ pointer: "#/repetitions", message: `must be at most ${most}` }],
     });
   }
-  // Inferences first: this takes some tens of milliseconds of the isolate's thread.
+  const ofTurn = Math.ceil(TURN_PRODUCTS / products);
+  // Inferences first.
   await endTurn();
   const [input] = createSeededInputs(specs, run.seed);
   if (input === undefined) throw new ProblemError("internal", "A dense network without an input was stored.");
   let output = computeRows(network, input);
-  for (let done = 1; done < run.repetitions; done++) output = computeRows(network, input);
+  for (let done = 1; done < run.repetitions; done++) {
+    if (done % ofTurn === 0) await endTurn();
+    output = computeRows(network, input);
+  }
   return { outputs: { [output.name]: tensorToJson(output) }, sizeBytes, rowProducts };
 }
 

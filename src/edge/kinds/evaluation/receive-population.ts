@@ -7,7 +7,7 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { discardBody, mediaTypeOf, untilItsEnd } from "../../http/read-body.ts";
 import { putArtifact } from "../../store/artifact-store.ts";
 import type { ProjectStorage } from "../../store/database.ts";
-import { mustHaveRoom } from "../../store/quotas/quota-problem.ts";
+import { mustHaveRoomForFile } from "../../store/quotas/quota-problem.ts";
 import { hexOf } from "../../store/secret.ts";
 import {
   type HeaderResult,
@@ -44,9 +44,8 @@ export async function receivePopulation(env: ProjectStorage, request: Request): 
   const key = `uploads/${createId("population")}`;
   try {
     const { head, layout } = await readHead(body);
-    await mustHaveRoom(env, "storedBytes", layout.sizeBytes);
     const digest = await store(bucket, key, layout.sizeBytes, () => pump(head, body, layout.sizeBytes));
-    return await keep(bucket, key, digest, layout);
+    return await keep(env, key, digest, layout);
   } finally {
     body.releaseLock();
     await Promise.all([discardBody(request), bucket.delete(key)]);
@@ -134,13 +133,14 @@ async function store(
 
 /** Moves an uploaded file under its digest; rows in parts are stored as whole rows. */
 async function keep(
-  bucket: R2Bucket,
+  env: ProjectStorage,
   key: string,
   digest: string,
   { format, sizeBytes, members, parameters, tensors }: PopulationLayout,
 ): Promise<ReceivedPopulation> {
+  const { ARTIFACTS: bucket } = env;
   if (tensors.length === 1) {
-    await move(bucket, key, digest);
+    await move(env, key, digest, sizeBytes);
     return { digest, sizeBytes, format, offsetBytes: tensors[0]!.offsetBytes, members, parameters };
   }
   const header = writeNpyHeader(members, parameters);
@@ -150,14 +150,17 @@ async function keep(
     const joined = await store(bucket, joinedKey, rowsBytes, () =>
       joinRows(bucket, key, header, { members, parameters, tensors }),
     );
-    await move(bucket, joinedKey, joined);
+    await move(env, joinedKey, joined, rowsBytes);
     return { digest: joined, sizeBytes: rowsBytes, format: "npy", offsetBytes: header.length, members, parameters };
   } finally {
     await bucket.delete(joinedKey);
   }
 }
 
-async function move(bucket: R2Bucket, key: string, digest: string): Promise<void> {
+/** Only here the digest is known, by which a file that is there already takes no more room. */
+async function move(env: ProjectStorage, key: string, digest: string, sizeBytes: number): Promise<void> {
+  await mustHaveRoomForFile(env, digest, sizeBytes);
+  const { ARTIFACTS: bucket } = env;
   const object = await bucket.get(key);
   if (object === null) throw new Error(`the upload ${key} is gone`);
   await putArtifact(bucket, digest, object.body);

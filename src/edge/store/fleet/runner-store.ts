@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, between, desc, eq, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
 import { EDGE_RUNNER_ID } from "../../../protocol/models/edge-place.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
@@ -16,7 +16,9 @@ import { placements, runners } from "../schema.ts";
 type Row = typeof runners.$inferSelect;
 
 /** Vanished runners that one look finds; the next one finds the rest. */
-const VANISHED_AT_ONCE = 20;
+const LOOKED_AT_ONCE = 20;
+/** In place of the hash of a removed runner's credential, with its id, until the queue knows: it has an index. */
+const ENDING = "ending ";
 
 function stateOf(row: Row): RunnerState {
   if (row.online) return row.draining ? "draining" : "online";
@@ -242,11 +244,29 @@ export async function removeRunner(db: ProjectDatabase, id: string): Promise<boo
     db.delete(placements).where(inArray(placements.runnerId, own)),
     db
       .update(runners)
-      .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
+      .set({ removedAtMs: nowMs, online: false, credentialHash: `${ENDING}${id}`, nextCredentialHash: null })
       .where(isOwnRunner(db, id))
       .returning({ id: runners.id }),
   ]);
   return changed.length > 0;
+}
+
+/** Notes that the queue knows of a runner's removal. */
+export async function noteRemoval(db: Database, id: string): Promise<void> {
+  await db
+    .update(runners)
+    .set({ credentialHash: `ended ${id}` })
+    .where(eq(runners.credentialHash, `${ENDING}${id}`));
+}
+
+/** Removed runners whose removal the queue may not know of: some of all projects. */
+export function readUnnotedRemovals(db: Database): Promise<{ id: string; project: string }[]> {
+  const { id, project, credentialHash } = runners;
+  return db
+    .select({ id, project })
+    .from(runners)
+    .where(between(credentialHash, ENDING, `${ENDING}~`))
+    .limit(LOOKED_AT_ONCE);
 }
 
 /** Ephemeral runners that are offline, or never came, and were not seen since `beforeMs`: some of all projects. */
@@ -263,7 +283,7 @@ export function readVanishedRunners(db: Database, beforeMs: number): Promise<{ i
         lt(sql`coalesce(${lastSeenAtMs}, ${createdAtMs})`, beforeMs),
       ),
     )
-    .limit(VANISHED_AT_ONCE);
+    .limit(LOOKED_AT_ONCE);
 }
 
 /**

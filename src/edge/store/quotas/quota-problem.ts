@@ -1,7 +1,7 @@
 import type { Quota } from "../../../protocol/service/quota.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { ProjectStorage } from "../database.ts";
-import { hasRoom, hasRoomForFile, readQuotas, type StoredQuota } from "./quota-store.ts";
+import { hasRoomForFile, readQuotas, type StoredQuota } from "./quota-store.ts";
 
 type Project = Pick<ProjectStorage, "DB" | "project">;
 /** So many more of each are wanted. */
@@ -43,17 +43,9 @@ export async function quotaExceeded({ DB, project }: Project, wanted: Wanted): P
   return new ProblemError("quota-exceeded", detail, { quota: { name, used, limit } });
 }
 
-/** Throws `quota-exceeded` unless the project has room for so many more. */
-export async function mustHaveRoom(project: Project, quota: StoredQuota, more = 1): Promise<void> {
-  await mustHold(project, hasRoom(quota, "?1", "?2"), [more], { [quota]: more });
-}
-
 /** Throws `quota-exceeded` unless the project has room for this file beside all its others. */
 export async function mustHaveRoomForFile(project: Project, digest: string, sizeBytes: number): Promise<void> {
-  await mustHold(project, hasRoomForFile("?1", "?2", "?3"), [digest, sizeBytes], { storedBytes: sizeBytes });
-}
-
-async function mustHold(project: Project, condition: string, values: (string | number)[], wanted: Wanted) {
-  const query = project.DB.prepare(`select ${condition} as fits`).bind(project.project, ...values);
-  if ((await query.first<number>("fits")) !== 1) throw await quotaExceeded(project, wanted);
+  const condition = hasRoomForFile("?1", "?2", "?3");
+  const query = project.DB.prepare(`select ${condition} as fits`).bind(project.project, digest, sizeBytes);
+  if ((await query.first<number>("fits")) !== 1) throw await quotaExceeded(project, { storedBytes: sizeBytes });
 }

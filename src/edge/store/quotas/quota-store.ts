@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Quota, type QuotaLimits, QuotaName } from "../../../protocol/service/quota.ts";
 import { ageMs } from "../../clock.ts";
-import { openDatabase, type ProjectDatabase } from "../database.ts";
-import { projectQuotas } from "../schema.ts";
+import type { ProjectDatabase } from "../database.ts";
 import { DEFAULT_QUOTAS } from "./default-quotas.ts";
 import { LIVES, storedBytesOf } from "./stored-bytes.ts";
 
@@ -51,9 +50,13 @@ export function hasRoom(quota: StoredQuota, project: string, more = "1"): string
   return `${usedOf(quota, project)} + ${more} <= ${limitOf(quota, project)}`;
 }
 
-/** Condition that a project has room for a file beside all its others. All are given as SQL. */
+/**
+ * Condition that a project has room for a file beside all its others. All are given as SQL. Files that are told apart
+ * only near the limit save most of the time.
+ */
 export function hasRoomForFile(project: string, digest: string, sizeBytes: string): string {
-  return `coalesce((${storedBytesOf(project, digest)}), 0) + ${sizeBytes} <= ${limitOf("storedBytes", project)}`;
+  const fits = (used: string) => `coalesce((${used}), 0) + ${sizeBytes} <= ${limitOf("storedBytes", project)}`;
+  return `(${fits(storedBytesOf(project, digest, "union all"))} or ${fits(storedBytesOf(project, digest))})`;
 }
 
 /** The condition of `hasRoom` for one more, in a statement of drizzle's. */
@@ -119,11 +122,16 @@ export async function readQuotas(
   });
 }
 
-/** Replaces the limits that the operator set for a project. */
+/**
+ * Sets limits for a project; null takes one back. Others stay as they are, since two operators may each change some of
+ * them.
+ */
 export async function setQuotas(DB: D1Database, project: string, limits: QuotaLimits): Promise<void> {
-  await openDatabase(DB)
-    .insert(projectQuotas)
-    .values({ project, limits })
-    .onConflictDoUpdate({ target: projectQuotas.project, set: { limits } });
+  await DB.prepare(
+    `insert into project_quotas (project, limits) values (?1, json_patch('{}', ?2))
+     on conflict (project) do update set limits = json_patch(limits, ?2)`,
+  )
+    .bind(project, JSON.stringify(limits))
+    .run();
   lastSet.delete(project);
 }

@@ -1,19 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { BoundedPlaces } from "../../../../src/edge/http/heavy-places.ts";
+import { BoundedPlaces } from "../../../../src/edge/http/bounded-places.ts";
 
 const bounds = { ofOne: 2, ofAll: 3, leaseMs: 1_000 };
 
 describe("bounded places", () => {
-  it("has some for each holder, and some for all", () => {
-    const places = new BoundedPlaces(bounds);
+  it("has some for each holder, and leaves the last to one that has none", () => {
+    const places = new BoundedPlaces({ ...bounds, ofAll: 4 });
     const first = places.enter("a", 0);
     expect(first).not.toBeNull();
     expect(places.enter("a", 0)).not.toBeNull();
     expect(places.enter("a", 0)).toBeNull();
     expect(places.enter("b", 0)).not.toBeNull();
-    expect(places.enter("c", 0)).toBeNull();
-    places.leave(first!);
+    expect(places.enter("b", 0)).toBeNull();
     expect(places.enter("c", 0)).not.toBeNull();
+    expect(places.enter("d", 0)).toBeNull();
+    places.leave(first!);
+    places.leave(first!);
+    expect(places.enter("d", 0)).not.toBeNull();
+    expect(places.enter("e", 0)).toBeNull();
   });
 
   it("gives a place back whose holder never said that it left", () => {
@@ -23,11 +27,33 @@ describe("bounded places", () => {
     expect(places.enter("a", 1_000)).not.toBeNull();
   });
 
-  it("knows who came first of the same holder", () => {
+  it("lets holders take turns, of each the first that came, and passes over those that have no room", () => {
+    const places = new BoundedPlaces({ ...bounds, ofOne: 3, ofAll: 20 });
+    const waiting = new Map<object, string>();
+    const come = (name: string) => waiting.set(places.enter(name[0]!, 0)!, name);
+    /** Those that come latest look first. */
+    const serve = (full = "") => {
+      const looking = [...waiting.keys()].toReversed();
+      const next = looking.find((place) => places.takeTurn(place, 1, (holder) => !full.includes(holder)))!;
+      const name = waiting.get(next);
+      waiting.delete(next);
+      places.leave(next);
+      return name;
+    };
+    for (const name of ["a1", "a2", "a3", "b1", "b2"]) come(name);
+    expect([serve(), serve(), serve("a"), serve()]).toEqual(["a1", "b1", "b2", "a2"]);
+    for (const name of ["c1", "b3"]) come(name);
+    expect([serve(), serve(), serve()]).toEqual(["c1", "b3", "a3"]);
+    // One that has just had its turn waits behind one that came before.
+    for (const name of ["c2", "a4"]) come(name);
+    expect([serve(), serve()]).toEqual(["c2", "a4"]);
+  });
+
+  it("serves no holder whose request looks no more", () => {
     const places = new BoundedPlaces(bounds);
-    const [first, other, second] = [places.enter("a", 0)!, places.enter("b", 1)!, places.enter("a", 2)!];
-    expect([first, other, second].map((place) => places.isFirst(place, 3))).toEqual([true, true, false]);
-    places.leave(first);
-    expect([first, second].map((place) => places.isFirst(place, 3))).toEqual([false, true]);
+    const [gone, other] = [places.enter("a", 0)!, places.enter("b", 0)!];
+    const looks = (nowMs: number) => places.takeTurn(other, nowMs, () => true);
+    expect([looks(500), looks(999), looks(1_000)]).toEqual([false, false, true]);
+    expect(places.takeTurn(gone, 1_000, () => true)).toBe(false);
   });
 });

@@ -1,9 +1,11 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { FRAMES, INBOUND, PROGRESS_MESSAGES, TALK, TEXTS } from "../../../../src/edge/link/find-excess.ts";
+import { noteClose } from "../../../../src/edge/link/keep-connection.ts";
 import { createInFlight } from "../../../../src/edge/link/in-flight.ts";
 import { createMemory, type LinkParts } from "../../../../src/edge/link/link-parts.ts";
 import { receive } from "../../../../src/edge/link/receive-message.ts";
 import type { LinkSocket } from "../../../../src/edge/link/runner-socket.ts";
+import { CLOSE_CODES } from "../../../../src/protocol/link.ts";
 import { encodeFrame } from "../../../../src/protocol/wire/frame.ts";
 import { createId } from "../../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
@@ -55,6 +57,25 @@ it("closes a socket for too many messages, whatever they are, and reads nothing 
   expect(socket.reasons).toEqual([]);
   await tell(link, "not even JSON", 3, socket);
   expect(socket.reasons).toEqual([`more than ${INBOUND.perSecond} messages a second`]);
+});
+
+it.each([
+  ["answers, whose number callers choose, is no fault", refusal, INBOUND.burst, 0],
+  ["its own is one", '{"type":"echo","id":1}', TALK.burst, 1],
+])("an end for too many messages that are %s", async (_, message, allowed, faults) => {
+  const link = createLink();
+  const socket = await tell(link, message, allowed + 1);
+  const runnerFlapped = vi.fn<() => Promise<void>>();
+  const outside = {
+    ...link.outside,
+    sockets: () => [],
+    connected: { read: async () => "r", clear: async () => {} },
+    records: { disconnected: async () => {} },
+    queue: () => ({ runnerDisconnected: async () => {}, runnerFlapped }),
+  };
+  const ended = { ...link, outside, listeners: { disconnected: () => {} } } as unknown as LinkParts;
+  await noteClose(ended, socket, CLOSE_CODES.protocolError);
+  expect(runnerFlapped).toHaveBeenCalledTimes(faults);
 });
 
 it("counts a runner's messages whichever socket they come on", async () => {

@@ -8,7 +8,7 @@ const INTERVAL_MS = 1_000;
 interface Asked {
   readonly key: string;
   readonly signal: AbortSignal;
-  readonly answer: (serviceMs: number) => void;
+  readonly answer: (serviceMs: number, computeMs?: number) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ function playLoop(devices: Record<string, string>, prepare: () => Promise<void> 
       await prepare();
       return (signal) =>
         new Promise<ProbeTimes>((resolve, reject) => {
-          const answer = (serviceMs: number) => resolve({ serviceMs, computeMs: serviceMs / 2 });
+          const answer = (serviceMs: number, computeMs = serviceMs / 2) => resolve({ serviceMs, computeMs });
           asked.push({ key, signal, answer, fail: reject });
         });
     },
@@ -99,7 +99,7 @@ describe("the loop of probes", () => {
     await pass(INTERVAL_MS / 5);
     if (how === "fails") await pass(3_000);
     if (how === "fails") asked[0]?.fail(new ProblemError("backend-failed", "broken"));
-    else asked[0]?.answer(3_000);
+    else asked[0]?.answer(3_000, 3_000);
     // Two seconds of debt are a hundredth of 200 seconds.
     await pass(199_000);
     expect(asked).toHaveLength(1);
@@ -114,6 +114,30 @@ it("a device that was lost owes nothing for the time in which it was started aga
   loop.start(INTERVAL_MS);
   await pass(INTERVAL_MS / 5 + 3_000);
   asked[0]?.fail(new ProblemError("device-lost", "killed"));
+  await pass(INTERVAL_MS / 5);
+  expect(asked).toHaveLength(2);
+  loop.stop();
+});
+
+it("a device that is down owes nothing for the probes that found it so", async () => {
+  let isDown = true;
+  const { loop, asked } = playLoop({ a: "cpu" }, async () => {
+    if (isDown) throw new ProblemError("device-lost", "started again");
+  });
+  loop.start(INTERVAL_MS);
+  await pass(30 * INTERVAL_MS);
+  expect(asked).toEqual([]);
+  isDown = false;
+  await pass(INTERVAL_MS / 5);
+  expect(asked).toHaveLength(1);
+  loop.stop();
+});
+
+it("an answer that waited for a restart owes what the device computed", async () => {
+  const { loop, asked } = playLoop({ a: "cpu" });
+  loop.start(INTERVAL_MS);
+  await pass(INTERVAL_MS / 5);
+  asked[0]?.answer(3_000, 1);
   await pass(INTERVAL_MS / 5);
   expect(asked).toHaveLength(2);
   loop.stop();
