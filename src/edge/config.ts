@@ -13,6 +13,8 @@ export interface Env {
   readonly JOB_QUEUE: DurableObjectNamespace<JobQueueRpc>;
   /** Cloudflare's own counter of a key's requests; absent on one machine, where there is one isolate. */
   readonly KEY_LIMITER?: RateLimit;
+  /** The same of what a project asks of the queue. */
+  readonly QUEUE_LIMITER?: RateLimit;
   readonly BOOTSTRAP_SECRET?: string;
   readonly PROJECTS_SHARE_RUNNERS?: string;
   readonly KEY_REQUESTS_PER_SECOND?: string;

@@ -29,6 +29,7 @@ export const projectEndpoints = {
     tag: "keys",
     summary: "The key's own project: how much of each quota it uses",
     access: "read",
+    asksQueue: true,
     reply: { status: 200, schema: ProjectQuotas },
   }),
   createProject: defineEndpoint({
