@@ -1,6 +1,6 @@
 import type { FeedEvent } from "../../src/protocol/service/service-state.ts";
 import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
-import type { JobOutcome, Lease } from "../../src/protocol/link.ts";
+import type { Lease } from "../../src/protocol/link.ts";
 import type { LinkQueue } from "../../src/edge/link/link-parts.ts";
 import { acceptJob, ensureCalibrations } from "../../src/edge/queue/accept-job.ts";
 import { ringQueue } from "../../src/edge/queue/dispatch-jobs.ts";
@@ -9,13 +9,13 @@ import { hasEnded, type JobRecord } from "../../src/edge/queue/lease-machine.ts"
 import type { QueueLink, QueueParts } from "../../src/edge/queue/queue-parts.ts";
 import * as fleet from "../../src/edge/queue/queue-runners.ts";
 import { openTables, QUEUE_MIGRATIONS } from "../../src/edge/queue/queue-tables.ts";
-import type { KnownRunner } from "../../src/edge/queue/queue-rpc.ts";
+import type { KnownRunner, PassedOutcome } from "../../src/edge/queue/queue-rpc.ts";
 import { RunnerTable } from "../../src/edge/queue/runner-table.ts";
 import { noteProgress, settleJob } from "../../src/edge/queue/settle-job.ts";
 import { migrateObject, type ObjectSql } from "../../src/edge/store/migrate-object.ts";
 import type { Platform } from "./platform.ts";
 import type { SimClock } from "./sim-clock.ts";
-import { CAPABILITIES, SPEC } from "./sim-jobs.ts";
+import { CAPABILITIES, RESULT, SPEC } from "./sim-jobs.ts";
 import { INTERVALS } from "./sim-edge-end.ts";
 import { SimAlarm, SimStorage } from "./sim-storage.ts";
 
@@ -25,6 +25,8 @@ const MAX_ATTEMPTS = 3;
 const CALL_MS = 1;
 /** Time of a look at a runner: a dispatch with 10,000 runners, which looks at all of them twice, takes 6 ms. */
 const RUNNER_READ_MS = 0.000_3;
+
+const RESULT_TEXT = JSON.stringify(RESULT);
 
 /** Heartbeats that reach the queue: every one, or only those of runners that hold a lease. */
 export type Heartbeats = "every" | "leased";
@@ -98,10 +100,11 @@ export class SimQueue implements LinkQueue {
         readRunner: async () => null,
         recordQuarantine: async () => {},
         results: {
-          judge: (_spec, outcome) => outcome,
-          keep: async (_job, { result }) => {
+          judge: async (_spec, outcome) =>
+            outcome.ok ? { ...outcome, result: RESULT, resultText: RESULT_TEXT } : outcome,
+          keep: async (_job, { resultText }) => {
             platform.database("result");
-            return result;
+            return resultText;
           },
           noteFailure: async () => {},
           search: async () => {},
@@ -143,7 +146,7 @@ export class SimQueue implements LinkQueue {
     return { stale, isWanted: true };
   }
 
-  async settle(id: string, outcome: JobOutcome): Promise<boolean> {
+  async settle(id: string, outcome: PassedOutcome): Promise<boolean> {
     const isStored = await this.#call("job", () => settleJob(this.#parts, id, outcome));
     if (!isStored) this.#counts.late++;
     return isStored;

@@ -14,6 +14,8 @@ export interface Env {
   readonly POLICY_STREAM: DurableObjectNamespace;
   /** Cloudflare's own counter of a key's requests; absent on one machine, where there is one isolate. */
   readonly KEY_LIMITER?: RateLimit;
+  /** The same of what a project asks of the queue. */
+  readonly QUEUE_LIMITER?: RateLimit;
   readonly BOOTSTRAP_SECRET?: string;
   readonly PROJECTS_SHARE_RUNNERS?: string;
   readonly KEY_REQUESTS_PER_SECOND?: string;

@@ -43,6 +43,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly isFrequent?: boolean;
   /** Reads and computes much: few of a project's are worked on at once, and further ones wait or get `overloaded`. */
   readonly isHeavy?: boolean;
+  /** Asks the queue's object, which has one thread for all projects: those of a project have a joint rate. */
+  readonly asksQueue?: boolean;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly headers?: z.ZodType<Headers>;

@@ -327,13 +327,22 @@ export type ParsedText<Message> = { ok: true; message: Message } | { ok: false; 
 
 /** Parses a text message of either direction; the size is checked before anything is read. */
 export function parseText<Message>(schema: z.ZodType<Message>, text: string): ParsedText<Message> {
+  const read = readText(text);
+  return read.ok ? checkMessage(schema, read.json) : read;
+}
+
+/** The first part of `parseText`. */
+export function readText(text: string): { ok: true; json: unknown } | { ok: false; reason: string } {
   if (text.length > LIMITS.socketMessageBytes) return { ok: false, reason: "the message is too large" };
-  let json: unknown;
   try {
-    json = JSON.parse(text);
+    return { ok: true, json: JSON.parse(text) };
   } catch {
     return { ok: false, reason: "the message is not JSON" };
   }
+}
+
+/** The second part of `parseText`. */
+export function checkMessage<Message>(schema: z.ZodType<Message>, json: unknown): ParsedText<Message> {
   const parsed = schema.safeParse(json);
   if (parsed.success) return { ok: true, message: parsed.data };
   const issue = parsed.error.issues[0];

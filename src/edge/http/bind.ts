@@ -11,7 +11,7 @@ import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, holderOf, knownPrincipal, type Principal } from "./auth.ts";
-import { checkRate, type KeyRate, spendRate } from "./key-rate.ts";
+import { checkRate, type KeyRate, spendQueueRate, spendRate } from "./key-rate.ts";
 import type { RequestKind } from "../thread-shares.ts";
 import { threadShares } from "../turns.ts";
 import { doInPlace } from "./heavy-places.ts";
@@ -82,7 +82,10 @@ export function bind<Params, Query, Headers, Body, Reply>(
     c.set("route", endpoint.path);
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const principal = await authorise(c.env, callerOf(c.req.raw), endpoint, waitUntil);
-    if (principal !== null) c.set("keyRate", spendRate(c.env, principal, waitUntil, endpoint.isFrequent));
+    if (principal !== null) {
+      c.set("keyRate", spendRate(c.env, principal, waitUntil, endpoint.isFrequent));
+      if (endpoint.asksQueue === true) spendQueueRate(c.env, principal, waitUntil);
+    }
     c.set("principalId", principal?.id ?? null);
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {

@@ -1,5 +1,6 @@
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { configOf, type Env } from "../config.ts";
 import type { Principal } from "./auth.ts";
 import { type Rate, RateLimiter, type RateVerdict } from "./rate-limiter.ts";
@@ -13,9 +14,12 @@ const KNOWN_CALLERS = 10_000;
 const limiter = new RateLimiter(KNOWN_CALLERS);
 const closedUntilMs = new Map<string, number>();
 
-/** State of the rate of a key or a runner's credential, or of the project, reported with each reply. */
+/**
+ * State of the rate of a key or a runner's credential, or of the project or what it asks of the queue, reported with each
+ * reply.
+ */
 export interface KeyRate {
-  readonly policy: "key" | "runner" | "project";
+  readonly policy: "key" | "runner" | "project" | "queue";
   readonly rate: Rate;
   readonly verdict: RateVerdict;
 }
@@ -35,15 +39,34 @@ export function spendRate(
   const told = judgeRate(env, caller, isLoad, "spend");
   if (isCountedElsewhere(env, told)) {
     waitUntil(countElsewhere(env.KEY_LIMITER, caller.id));
-    checkClosed(told, caller);
+    checkClosed(told, caller.id);
   }
   return told;
+}
+
+/**
+ * Counts a request that asks the queue's object, of all keys of a project together unless that is the operator's. Throws
+ * `rate-limited` as `spendRate` does.
+ */
+export function spendQueueRate(
+  env: Env,
+  { project }: Pick<Principal, "project">,
+  waitUntil: (work: Promise<unknown>) => void,
+): void {
+  if (project === MAIN_PROJECT) return;
+  const holder = `queue ${project}`;
+  const rate = rateOf(LIMITS.queueRequestsPerSecond);
+  const told = { policy: "queue", rate, verdict: limiter.spend(holder, rate, Date.now()) } as const;
+  if (!told.verdict.isAllowed) throw new RateLimited(told);
+  if (env.QUEUE_LIMITER === undefined) return;
+  waitUntil(countElsewhere(env.QUEUE_LIMITER, holder));
+  checkClosed(told, holder);
 }
 
 /** Throws `rate-limited` where `spendRate` would, and counts nothing: before a credential is looked up. */
 export function checkRate(env: Env, caller: Principal): void {
   const told = judgeRate(env, caller, false, "look");
-  if (isCountedElsewhere(env, told)) checkClosed(told, caller);
+  if (isCountedElsewhere(env, told)) checkClosed(told, caller.id);
 }
 
 function judgeRate(env: Env, caller: Principal, isLoad: boolean, how: "look" | "spend"): KeyRate {
@@ -70,8 +93,8 @@ function isCountedElsewhere(env: Env, { rate }: KeyRate): env is Env & { readonl
   return rate.perSecond <= configOf(env).keyRequestsPerSecond && env.KEY_LIMITER !== undefined;
 }
 
-function checkClosed(told: KeyRate, { id }: Principal): void {
-  const retryAfterMs = (closedUntilMs.get(id) ?? 0) - Date.now();
+function checkClosed(told: KeyRate, holder: string): void {
+  const retryAfterMs = (closedUntilMs.get(holder) ?? 0) - Date.now();
   if (retryAfterMs <= 0) return;
   throw new RateLimited({ ...told, verdict: { ...told.verdict, isAllowed: false, remaining: 0, retryAfterMs } });
 }
@@ -82,7 +105,9 @@ export class RateLimited extends ProblemError {
 
   constructor(told: KeyRate) {
     const { perSecond, burst } = told.rate;
-    const detail = `This ${told.policy} may send ${perSecond} requests a second, and ${burst} at once.`;
+    const [who, what] =
+      told.policy === "queue" ? ["project", "requests to the queue of jobs"] : [told.policy, "requests"];
+    const detail = `This ${who} may send ${perSecond} ${what} a second, and ${burst} at once.`;
     super("rate-limited", detail, { retryAfterMs: Math.max(1, Math.ceil(told.verdict.retryAfterMs)) });
     this.told = told;
   }

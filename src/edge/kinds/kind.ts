@@ -36,7 +36,7 @@ export type KernelTarget = Pick<BenchmarkSpec, "kernel" | "reference" | "variant
 export type OfferContext = Pick<Offer, "model" | "program" | "environment" | "edge">;
 
 /** A job's run as it is stored. */
-export type StoredRun<Spec extends JobSpec = JobSpec> = Omit<RunInput, "spec" | "result"> & {
+export type StoredRun<Spec extends JobSpec = JobSpec> = Omit<RunInput, "spec" | "result" | "resultText"> & {
   readonly spec: Spec;
   readonly result: ResultOf<Spec>;
 };

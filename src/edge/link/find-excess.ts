@@ -81,9 +81,10 @@ export function countTalk(link: LinkParts): string | null {
   return isSpent(link, "talk") ? `more than ${TALK.perSecond} small messages a second` : null;
 }
 
-/** Whether a message may wait for the thread: it is long work, and may be lost. */
+/** Whether a message may wait for the thread: it is long work, and may be lost or comes again. */
 export function mayWait(message: RunnerMessage): boolean {
-  return message.type === "directOutcomes" || (message.type === "health" && message.requestId === null);
+  if (message.type === "health") return message.requestId === null;
+  return message.type === "directOutcomes" || message.type === "jobOutcome";
 }
 
 /** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */

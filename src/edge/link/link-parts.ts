@@ -3,12 +3,13 @@ import type { HealthReport, LiveReport } from "../../protocol/fleet/health.ts";
 import type { Roofline } from "../../protocol/fleet/roofline.ts";
 import type { DirectOutcome } from "../../protocol/inference/ticket.ts";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
-import type { Intervals, JobOutcome, Lease, Offer, PlacedModel } from "../../protocol/link.ts";
+import type { Intervals, Lease, Offer, PlacedModel } from "../../protocol/link.ts";
 import type { FeedEvent } from "../../protocol/service/service-state.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { Alarm } from "../clock.ts";
 import type { OwedVersion, RunnerPlan } from "../fleet/plan-runner.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
+import type { PassedOutcome } from "../queue/queue-rpc.ts";
 import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
@@ -31,7 +32,7 @@ export interface LinkQueue {
   ensureCalibrations(id: string, owed: OwedVersion[]): Promise<void>;
   heartbeat(id: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }>;
   progress(id: string, lease: Lease, progress: JobProgress): Promise<void>;
-  settle(id: string, outcome: JobOutcome): Promise<boolean>;
+  settle(id: string, outcome: PassedOutcome): Promise<boolean>;
   announce(event: Omit<FeedEvent, "at">, project: string): Promise<void>;
   announceRunner(id: string): Promise<void>;
 }
@@ -140,12 +141,17 @@ export interface LinkMemory {
   readonly excused: WeakSet<LinkSocket>;
   /** Judgements of reports, so that nothing is found after the runner's end. */
   readonly watching: Lane;
+  /** Outcomes of jobs with megabytes: while one is passed on, few wait, and the others come again. */
+  readonly outcomes: Lane;
   /** Messages of direct outcomes: each queries the database. */
   readonly direct: Lane;
 }
 
 /** Messages of direct outcomes that may wait: as many as a runner that was cut off sends at once, and some. */
 const DIRECT_WAITING = LIMITS.directOutcomesKept / LIMITS.directOutcomes + 4;
+
+/** Outcomes of megabytes that may wait: each holds up to `socketMessageBytes`. */
+const OUTCOMES_WAITING = 3;
 
 /** `watchMs`: interval at which the runner reports its health. */
 export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
@@ -157,6 +163,7 @@ export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
     gone: new WeakSet(),
     excused: new WeakSet(),
     watching: new Lane(1),
+    outcomes: new Lane(OUTCOMES_WAITING),
     direct: new Lane(DIRECT_WAITING),
   };
 }

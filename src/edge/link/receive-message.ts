@@ -1,9 +1,13 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import {
+  checkMessage,
   CLOSE_CODES,
   type HealthMessage,
+  type JobOutcome,
   type Lease,
+  type ParsedText,
   parseText,
+  readText,
   ResultHead,
   RunnerMessage,
 } from "../../protocol/link.ts";
@@ -20,6 +24,9 @@ import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage }
 import { logFailure } from "../log-failure.ts";
 import { endTurn } from "../turns.ts";
 
+/** Longer texts wait for their turns before they are read. They can only be outcomes of jobs, which come again. */
+const LONG_TEXT = LIMITS.announcedLength;
+
 /** Handles a text or a frame from the runner. */
 export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
   // Of a socket that the edge has closed, more may come for as long as the runner likes.
@@ -32,17 +39,42 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
     return end(tooMuch);
   }
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
-  const parsed = parseText(RunnerMessage, message);
+  if (message.length > LONG_TEXT) return link.memory.outcomes.runIfRoom(() => receiveLong(link, socket, message));
+  await receiveParsed(link, socket, parseText(RunnerMessage, message), message.length);
+}
+
+/** Handles a text of megabytes in turns: to parse, to check and to pass it on takes some ten milliseconds each. */
+async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): Promise<void> {
+  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(() => null);
+  if (leave === null) return;
+  try {
+    const read = readText(text);
+    await endTurn();
+    const parsed = read.ok ? checkMessage(RunnerMessage, read.json) : read;
+    await endTurn();
+    if (socket.readyState === WebSocket.OPEN) await receiveParsed(link, socket, parsed, text.length);
+  } finally {
+    leave();
+  }
+}
+
+async function receiveParsed(
+  link: LinkParts,
+  socket: LinkSocket,
+  parsed: ParsedText<RunnerMessage>,
+  length: number,
+): Promise<void> {
+  const end = (reason: string) => closeSocket(link, socket, CLOSE_CODES.protocolError, reason);
   if (!parsed.ok) {
     const reason = parsed.unknownType === undefined ? parsed.reason : countTalk(link);
     return reason === null ? logUnknown(link, parsed.unknownType ?? "") : end(reason);
   }
-  const excess = findExcess(link, socket, parsed.message, message.length);
+  const excess = findExcess(link, socket, parsed.message, length);
   if (excess !== null) return excess.reason === null ? undefined : end(excess.reason);
   let leave = () => {};
   try {
     const { project = "" } = attachmentOf(socket);
-    if (mayWait(parsed.message)) leave = await link.outside.beginTurn(project);
+    if (length <= LONG_TEXT && mayWait(parsed.message)) leave = await link.outside.beginTurn(project);
     if (socket.readyState !== WebSocket.OPEN) return;
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
@@ -85,11 +117,8 @@ async function receiveMessage(link: LinkParts, socket: LinkSocket, message: Runn
       return outside.queue().runnerDraining(runnerId, true);
     case "jobProgress":
       return outside.queue().progress(runnerId, message.lease, message.progress);
-    case "jobOutcome": {
-      const stored = await outside.queue().settle(runnerId, message);
-      sendMessage(socket, { type: "jobSettled", lease: message.lease, stored });
-      return;
-    }
+    case "jobOutcome":
+      return passOutcome(link, socket, message);
     case "deviceRoofline":
       await records.roofline(runnerId, message.deviceKey, message.roofline);
       return outside.queue().announceRunner(runnerId);
@@ -137,6 +166,14 @@ async function welcome(
   cancelLeases(socket, await queue.runnerConnected(announced, running, helloAtMs));
   await queue.ensureCalibrations(runnerId, uncalibrated);
   await records.dropPlacements(outdated, helloAtMs);
+}
+
+/** The queue, which has one thread for all, gets a result as JSON: it would copy megabytes of objects instead. */
+async function passOutcome({ outside }: LinkParts, socket: LinkSocket, message: JobOutcome): Promise<void> {
+  const { lease, outcome } = message;
+  const passed = outcome.ok ? { ...outcome, result: undefined, resultText: JSON.stringify(outcome.result) } : outcome;
+  const stored = await outside.queue().settle(attachmentOf(socket).runnerId, { lease, outcome: passed });
+  sendMessage(socket, { type: "jobSettled", lease, stored });
 }
 
 /** The queue gets new capabilities first, since the next outcome may depend on them. */

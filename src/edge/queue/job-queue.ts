@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { FeedEvent } from "../../protocol/service/service-state.ts";
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { Job, JobListQuery, JobProgress, JobSummary } from "../../protocol/jobs/job.ts";
-import type { JobOutcome, Lease } from "../../protocol/link.ts";
+import type { Lease } from "../../protocol/link.ts";
 import type { CurvePoint } from "../../protocol/jobs/training.ts";
 import type { LatestCalibration } from "../../protocol/models/model.ts";
 import type { OwedVersion } from "../fleet/plan-runner.ts";
@@ -22,7 +22,7 @@ import * as machine from "./lease-machine.ts";
 import { openTables, QUEUE_MIGRATIONS } from "./queue-tables.ts";
 import type { QueueOutside, QueueParts } from "./queue-parts.ts";
 import * as fleet from "./queue-runners.ts";
-import type { JobCount, JobQueueRpc, KnownRunner, Submission, SubmitOutcome } from "./queue-rpc.ts";
+import type { JobCount, JobQueueRpc, KnownRunner, PassedOutcome, Submission, SubmitOutcome } from "./queue-rpc.ts";
 import { cancelJob, cancelJobs, noteProgress, settleJob } from "./settle-job.ts";
 
 /** Jobs from acceptance to their end, under leases that runners hold and renew. */
@@ -114,14 +114,14 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     return this.#parts.store.projectOf(job.id);
   }
 
-  /** A job of the project. */
+  /** A job of the project, without its result. */
   get(project: string, id: string): Job | null {
     return this.#isOf(project, id) ? this.#parts.store.findJob(id) : null;
   }
 
-  /** The same as JSON: a result of megabytes is not parsed on its way to the caller. */
-  getText(project: string, id: string): string | null {
-    return this.#isOf(project, id) ? this.#parts.store.findText(id) : null;
+  /** The same with its result, as JSON in UTF-8: megabytes are not parsed on their way to the caller. */
+  getText(project: string, id: string): Uint8Array<ArrayBuffer> | null {
+    return this.#isOf(project, id) ? this.#parts.store.findBytes(id) : null;
   }
 
   /** Number of jobs by kind and state; for end states, all that ever reached them. */
@@ -203,7 +203,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     noteProgress(this.#parts, runnerId, lease, progress);
   }
 
-  async settle(runnerId: string, outcome: JobOutcome): Promise<boolean> {
+  async settle(runnerId: string, outcome: PassedOutcome): Promise<boolean> {
     return settleJob(this.#parts, runnerId, outcome);
   }
 

@@ -68,14 +68,24 @@ function toSummary(row: Row): Omit<Job, "result"> {
 }
 
 export function toJob(row: Row): Job {
-  const result = row.moved ?? row.result;
-  return { ...toSummary(row), result: result === null ? null : JobResult.parse(JSON.parse(text(result))) };
+  return { ...toSummary(row), result: null };
 }
 
-/** A job as JSON. A result of megabytes, which was checked when it was kept, stays the text that it is. */
-export function toText(row: Row): string {
-  if (row.moved === null) return JSON.stringify(toJob(row));
-  return `${JSON.stringify(toSummary(row)).slice(0, -1)},"result":${text(row.moved)}}`;
+export function toResult(row: Row): JobResult | null {
+  return row.result === null ? null : JobResult.parse(JSON.parse(text(row.result)));
+}
+
+/** A job as JSON. A result of megabytes, which was checked when it was kept, stays the bytes that it is. */
+export function toBytes(row: Row): Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder();
+  if (!(row.moved instanceof ArrayBuffer))
+    return new Uint8Array(encoder.encode(JSON.stringify({ ...toJob(row), result: toResult(row) })));
+  const head = encoder.encode(`${JSON.stringify(toSummary(row)).slice(0, -1)},"result":`);
+  const bytes = new Uint8Array(head.length + row.moved.byteLength + 1);
+  bytes.set(head);
+  bytes.set(new Uint8Array(row.moved), head.length);
+  bytes[bytes.length - 1] = "}".charCodeAt(0);
+  return bytes;
 }
 
 /** A calibration as its model's placements show it; nothing of a cancelled one. Its row has what its result skipped. */

@@ -3,7 +3,6 @@ import type {
   JobEvent,
   JobListQuery,
   JobProgress,
-  JobResult,
   JobSpec,
   JobState,
   JobSummary,
@@ -21,13 +20,14 @@ import {
   type QueuedJob,
   type Row,
   text,
+  toBytes,
   toEvent,
   toJob,
   toLatestCalibration,
   toListed,
   toQueued,
   toRecord,
-  toText,
+  toResult,
 } from "./job-rows.ts";
 import { JobTally } from "./job-tally.ts";
 import type { JobCount } from "./queue-rpc.ts";
@@ -48,7 +48,7 @@ const SUMMARY_COLUMNS = `${RECORD_COLUMNS}, project, submitted_by, created_at_ms
 /** A job of a release before `job_results` has its result in its own row until that is moved, as after a rollback. */
 const MOVED =
   "(select job_id, verdict as moved_verdict, roofline as moved_roofline, skipped as moved_skipped, result as moved from job_results)";
-const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result, moved
+const JOB_WITH_RESULT = `select ${SUMMARY_COLUMNS}, result, cast(moved as blob) as moved
   from (select ${SUMMARY_COLUMNS}, result from jobs where id = ?) left join ${MOVED} on job_id = id`;
 const ROOFLINE_SQL = `case when length(result->'roofline') <= ${LIMITS.announcedTextLength} then result->'roofline' end`;
 /** Results that are moved in one turn: each may have megabytes. */
@@ -127,14 +127,14 @@ export class JobStore {
     this.#sql.exec("update jobs set progress = ? where id = ?", JSON.stringify(progress), id);
   }
 
-  /** Saves a result beside what lists show of it: each of them would parse its megabytes. */
-  saveResult(id: string, result: JobResult): void {
+  /** Saves a result, as JSON, beside what lists show of it: each of them would parse its megabytes. */
+  saveResult(id: string, resultText: string): void {
     this.#sql.exec(
       `insert or replace into job_results (job_id, verdict, roofline, skipped, result)
        select id, ${VERDICT_SQL}, ${ROOFLINE_SQL}, result->'skipped', result
        from (select id, kind, ?2 as result from jobs where id = ?1)`,
       id,
-      JSON.stringify(result),
+      resultText,
     );
   }
 
@@ -149,9 +149,9 @@ export class JobStore {
       )
       .toArray();
     for (const { id, length } of rows) {
-      const result = this.findJob(id)?.result ?? null;
+      const [result = null] = this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toResult);
       if (result === null) continue;
-      this.saveResult(id, result);
+      this.saveResult(id, JSON.stringify(result));
       this.#sql.exec("update jobs set result = null where id = ?", id);
       characters += length;
       if (characters >= MOVED_CHARACTERS) return;
@@ -163,13 +163,15 @@ export class JobStore {
     return row === null ? null : toRecord(row);
   }
 
+  /** A job without its result, which may have megabytes: only `findBytes` reads it. */
   findJob(id: string): Job | null {
-    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toJob)[0] ?? null;
+    const rows = this.#sql.exec(`select ${SUMMARY_COLUMNS} from jobs where id = ?`, id).toArray();
+    return this.#readEach(rows, toJob)[0] ?? null;
   }
 
-  /** A job as JSON. */
-  findText(id: string): string | null {
-    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toText)[0] ?? null;
+  /** A job with its result, as JSON. */
+  findBytes(id: string): Uint8Array<ArrayBuffer> | null {
+    return this.#readEach(this.#sql.exec(JOB_WITH_RESULT, id).toArray(), toBytes)[0] ?? null;
   }
 
   mustFindJob(id: string): Job {

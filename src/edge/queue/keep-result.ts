@@ -1,5 +1,4 @@
 import type { JobResult, JobSpec } from "../../protocol/jobs/job.ts";
-import type { JobOutcome } from "../../protocol/link.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 import { type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
@@ -12,6 +11,7 @@ import { putSamples } from "../store/history/report-store.ts";
 import { runIdOf } from "../store/history/run-store.ts";
 import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
 import type { HeldJob, Results, SoundOutcome } from "./queue-parts.ts";
+import type { PassedOutcome } from "./queue-rpc.ts";
 import { logFailure } from "../log-failure.ts";
 import { endTurn } from "../turns.ts";
 
@@ -38,11 +38,20 @@ export class KeptResults implements Results {
     this.#calibrate = calibrate;
   }
 
-  judge(spec: JobSpec, outcome: JobOutcome["outcome"]): JobOutcome["outcome"] {
-    if (!outcome.ok) return { ok: false, problem: clip(outcome.problem) };
-    if (!isSoundResult(spec, outcome.result) || !isSoundTrace(outcome.trace)) return { ok: false, problem: UNSOUND };
-    const isSmall = encoder.encode(JSON.stringify(outcome.result)).byteLength <= LIMITS.jobResultBytes;
-    return isSmall ? outcome : { ok: false, problem: TOO_LARGE };
+  /** A result may have megabytes, and a trace beside it: each is parsed in a turn of its own. */
+  async judge(spec: JobSpec, outcome: PassedOutcome["outcome"]) {
+    if (!outcome.ok) return { ok: false, problem: clip(outcome.problem) } as const;
+    const { resultText = JSON.stringify(outcome.result) } = outcome;
+    if (encoder.encode(resultText).byteLength > LIMITS.jobResultBytes)
+      return { ok: false, problem: TOO_LARGE } as const;
+    await endTurn();
+    // The link has checked it.
+    const result = outcome.result ?? (JSON.parse(resultText) as JobResult);
+    if (!isSoundResult(spec, result)) return { ok: false, problem: UNSOUND } as const;
+    await endTurn();
+    return isSoundTrace(outcome.trace)
+      ? { ...outcome, result, resultText }
+      : ({ ok: false, problem: UNSOUND } as const);
   }
 
   /**
@@ -51,16 +60,15 @@ export class KeptResults implements Results {
    */
   async keep(
     { id: jobId, project, attempt, spec, runnerId }: HeldJob,
-    { result, deviceKey, startedAt, trace, samples }: SoundOutcome,
+    { result, resultText, deviceKey, startedAt, trace, samples }: SoundOutcome,
     endedAtMs: number,
-  ): Promise<JobResult> {
-    // A result of megabytes was copied and judged in this turn, and is written in the next.
+  ): Promise<string> {
     await endTurn();
     const env = scopeEnv(this.#env(), project);
     if (samples !== undefined) await keepSamples(env, runIdOf(jobId), attempt, samples);
     const startedAtMs = Date.parse(startedAt);
-    const run = { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs };
-    const { result: kept, configured, published } = await keepResult(env, run, trace);
+    const run = { jobId, attempt, runnerId, deviceKey, spec, result, resultText, startedAtMs, endedAtMs };
+    const { resultText: kept, configured, published } = await keepResult(env, run, trace);
     if (configured !== null) await configure(env, runnerId, configured);
     if (published !== null) await this.#measurePublished(env, published);
     return kept;

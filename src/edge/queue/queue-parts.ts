@@ -1,5 +1,5 @@
 import type { JobOutcome, Lease, Offer } from "../../protocol/link.ts";
-import type { JobResult, JobSpec } from "../../protocol/jobs/job.ts";
+import type { JobSpec } from "../../protocol/jobs/job.ts";
 import type { Problem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import type { TraceContext } from "../../telemetry/trace-context.ts";
@@ -7,10 +7,14 @@ import type { Alarm } from "../clock.ts";
 import type { RunnerState } from "../store/project-store.ts";
 import type { JobLog } from "./job-log.ts";
 import type { JobStore } from "./job-store.ts";
+import type { PassedOutcome } from "./queue-rpc.ts";
 import type { JobTraces, ProjectTurns, StandingTable } from "./queue-tables.ts";
 import type { RunnerTable } from "./runner-table.ts";
 
-export type SoundOutcome = Extract<JobOutcome["outcome"], { ok: true }>;
+type Outcome = JobOutcome["outcome"];
+
+/** An outcome with its result, also as JSON. */
+export type SoundOutcome = Extract<Outcome, { ok: true }> & { readonly resultText: string };
 
 /** Lease under which a job ended, with the job's project and spec. */
 export interface HeldJob {
@@ -30,9 +34,9 @@ export interface QueueLink {
 /** Effects of outcomes outside the queue: results are judged and stored there, and failures recorded. */
 export interface Results {
   /** Judged outcome: an unsound result is a failure. */
-  judge(spec: JobSpec, outcome: JobOutcome["outcome"]): JobOutcome["outcome"];
-  /** Stores a sound result and returns it as stored; may be repeated. */
-  keep(job: HeldJob, outcome: SoundOutcome, endedAtMs: number): Promise<JobResult>;
+  judge(spec: JobSpec, outcome: PassedOutcome["outcome"]): Promise<SoundOutcome | Extract<Outcome, { ok: false }>>;
+  /** Stores a sound result and returns it as stored, as JSON; may be repeated. */
+  keep(job: HeldJob, outcome: SoundOutcome, endedAtMs: number): Promise<string>;
   noteFailure(job: HeldJob, problem: Problem): Promise<void>;
   /** Searches a history with new runs for changes. */
   search(nowMs: number): Promise<unknown>;

@@ -1,6 +1,14 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
-import type { Job, JobListQuery, JobProgress, JobSpec, JobState, JobSummary } from "../../protocol/jobs/job.ts";
+import type {
+  Job,
+  JobListQuery,
+  JobProgress,
+  JobResult,
+  JobSpec,
+  JobState,
+  JobSummary,
+} from "../../protocol/jobs/job.ts";
 import type { CurvePoint } from "../../protocol/jobs/training.ts";
 import type { LatestCalibration } from "../../protocol/models/model.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
@@ -26,6 +34,7 @@ export interface Submission {
   readonly traceparent?: string | null;
 }
 
+/** The job is without its result, which it may have where it was submitted before. */
 export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Problem };
 
 /** Number of jobs by kind, project and state; for end states, all that ever reached them. */
@@ -49,6 +58,22 @@ export interface KnownRunner extends RunnerOwner {
   readonly jobsLeft: number | null;
 }
 
+type Outcome = JobOutcome["outcome"];
+
+/**
+ * A job's outcome as the link passes it on: its result is JSON, since a copy of megabytes of objects takes ten times as
+ * long. The link of an older release passes the result itself.
+ */
+export interface PassedOutcome {
+  readonly lease: Lease;
+  readonly outcome:
+    | Extract<Outcome, { ok: false }>
+    | (Omit<Extract<Outcome, { ok: true }>, "result"> & {
+        readonly result?: JobResult | undefined;
+        readonly resultText?: string;
+      });
+}
+
 /** RPC interface of the queue's object; `JobQueue` documents each call. */
 export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>;
@@ -56,7 +81,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   // Jobs, for their submitters.
   submit(submission: Submission): Promise<SubmitOutcome>;
   get(project: string, id: string): Job | null;
-  getText(project: string, id: string): string | null;
+  getText(project: string, id: string): Uint8Array<ArrayBuffer> | null;
   list(
     project: string,
     query: JobListQuery,
@@ -92,7 +117,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   runnerRemoved(id: string): Promise<void>;
   heartbeat(runnerId: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }>;
   progress(runnerId: string, lease: Lease, progress: JobProgress): void;
-  settle(runnerId: string, outcome: JobOutcome): Promise<boolean>;
+  settle(runnerId: string, outcome: PassedOutcome): Promise<boolean>;
 
   // Changes, for listeners of `/v1/events`.
   announce(event: Omit<FeedEvent, "at">, project: string): void;

@@ -1,9 +1,10 @@
-import type { Job, JobProgress, JobResult } from "../../protocol/jobs/job.ts";
-import type { JobOutcome, Lease } from "../../protocol/link.ts";
+import type { Job, JobProgress } from "../../protocol/jobs/job.ts";
+import type { Lease } from "../../protocol/link.ts";
 import { logFailure } from "../log-failure.ts";
 import { dispatchJobs } from "./dispatch-jobs.ts";
 import * as machine from "./lease-machine.ts";
 import type { HeldJob, QueueParts } from "./queue-parts.ts";
+import type { PassedOutcome } from "./queue-rpc.ts";
 import { changeStanding } from "./queue-runners.ts";
 import { blamesRunner, noteFailedJob, noteSuccess } from "./runner-standing.ts";
 
@@ -22,7 +23,7 @@ export function noteProgress({ store, log }: QueueParts, runnerId: string, lease
 export async function settleJob(
   queue: QueueParts,
   runnerId: string,
-  { lease, outcome }: Pick<JobOutcome, "lease" | "outcome">,
+  { lease, outcome }: PassedOutcome,
 ): Promise<boolean> {
   const { store, log, outside } = queue;
   const { results } = outside;
@@ -37,21 +38,18 @@ export async function settleJob(
   if (!outcome.ok && outcome.declined === true && isYoung)
     return takeBack(queue, job, runnerId, outcome.problem.detail);
   const held = findHeld(queue, job, runnerId);
-  const judged = results.judge(held.spec, outcome);
-  let kept: JobResult | null = null;
-  if (judged.ok) {
-    // Grants the database a full lease, so that the job is not reassigned while its result is stored.
-    store.save(machine.renewLease(job, nowMs, queue.leaseMs));
-    kept = await results.keep(held, judged, nowMs);
-  } else {
-    await results.noteFailure(held, judged.problem);
-  }
+  // Grants the database a full lease, so that the job is not reassigned while its result is stored.
+  if (outcome.ok) store.save(machine.renewLease(job, nowMs, queue.leaseMs));
+  const judged = await results.judge(held.spec, outcome);
+  let resultText = "";
+  if (judged.ok) resultText = await results.keep(held, judged, nowMs);
+  else await results.noteFailure(held, judged.problem);
   // The lease may have ended during the database write: then another runner decides the job's end.
   const current = store.findRecord(job.id);
   if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
   if (judged.ok) {
     outside.transaction(() => {
-      store.saveResult(job.id, kept ?? judged.result);
+      store.saveResult(job.id, resultText);
       log.apply(current, machine.succeed(current, nowMs), null);
     });
     log.announce({ type: "history", id: null }, held.project);

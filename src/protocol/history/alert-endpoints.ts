@@ -59,6 +59,7 @@ export const alertEndpoints = {
     description:
       "If-Match with its ETag is honoured where it is sent. Only findings are muted so: of changes, mute the series.",
     access: "submit",
+    asksQueue: true,
     params: byAlertId.extend({ action: AlertAction.meta({ description: "What is done about the alert" }) }),
     headers: ifMatch,
     body: AlertActionInput,

@@ -70,6 +70,7 @@ function control(action: "load" | "unload", summary: string) {
     params: OipModelParams,
     summary,
     access: "submit",
+    asksQueue: true,
     body: OipControlRequest,
     rawBody: SMALL_JSON,
     repeatable: "as-it-is",

@@ -75,6 +75,7 @@ export const artifactEndpoints = {
     tag: "jobs",
     summary: "List the files that a job left beside its result, or has left by now",
     access: "read",
+    asksQueue: true,
     params: byJobId,
     reply: { status: 200, schema: JobArtifactList },
     problems: ["not-found"],

@@ -49,6 +49,7 @@ export const kernelEndpoints = {
       "It is stored unchecked, and a benchmark at its default sizes is queued where a runner can take it: " +
       "`checkJobId` names it. The same submission again gives the kernel that is there already, with status 200.",
     access: "submit",
+    asksQueue: true,
     body: KernelInput,
     repeatable: "as-it-is",
     reply: { status: 201, schema: SubmittedKernel },

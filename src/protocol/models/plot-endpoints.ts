@@ -76,6 +76,7 @@ export const plotEndpoints = {
     tag: "plots",
     summary: "Return by generation of a training that runs or has ended, of its members and of its policy",
     access: "read",
+    asksQueue: true,
     isHeavy: true,
     params: z.object({ id: idSchema("job") }),
     query: PlotLook,

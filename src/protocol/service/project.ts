@@ -30,6 +30,7 @@ export const projectEndpoints = {
     summary: "The key's own project: how much of each quota it uses",
     access: "read",
     isHeavy: true,
+    asksQueue: true,
     reply: { status: 200, schema: ProjectQuotas },
   }),
   createProject: defineEndpoint({

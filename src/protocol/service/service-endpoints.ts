@@ -16,6 +16,7 @@ export const serviceEndpoints = {
     tag: "service",
     summary: "Changes of runners, jobs, history and alerts as they happen, as server-sent events",
     access: "read",
+    asksQueue: true,
     reply: { status: 200, mediaType: EVENT_STREAM },
     problems: ["overloaded"],
   }),

@@ -216,6 +216,11 @@ export const LIMITS = {
   /** Width of a plot, in pixels. */
   minPlotWidth: 280,
   maxPlotWidth: 2_000,
+  /**
+   * Requests of a project's keys that ask the queue, which is one object for all: a fifth of the 1,000 a second that
+   * Cloudflare names (docs/scale.md). `wrangler.toml` has the same for ten seconds of a location.
+   */
+  queueRequestsPerSecond: 200,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
   /** Of one project, even where others have filled the queue. */

@@ -236,6 +236,24 @@ describe("a job", () => {
     expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "payload-too-large" } });
   });
 
+  it("has its result wherever it is shown once it has ended", async () => {
+    const { scripted } = await newOnlineRunner();
+    const sent = {
+      body: { kind: "benchmark", kernel: "triad", shape: { n: 64 } },
+      headers: { "idempotency-key": "ended" },
+    };
+    const { id } = (await callEdge("POST", "/v1/jobs", sent)).json;
+    const offer = await scripted.next("offer");
+    scripted.succeed(offer);
+    await scripted.next("jobSettled");
+    const job = await readJob(id);
+    expect(job).toMatchObject({ id, state: "succeeded", result: benchmarkResult() });
+    const again = await callEdge("POST", "/v1/jobs", sent);
+    expect(again).toMatchObject({ status: 202, json: job });
+    expect(again.headers.get("location")).toBe(`/v1/jobs/${id}`);
+    expect((await callEdge("POST", `/v1/jobs/${id}/cancel`)).json).toEqual(job);
+  });
+
   it("waits while the only runner drains", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     await callEdge("POST", `/v1/runners/${runnerId}/drain`);

@@ -31,7 +31,7 @@ async function storeJob(kind: string, result: JobResult | null): Promise<string>
     const store = new JobStore(storage.sql);
     const about = { profile: null, idempotencyKey: null, requestHash: "none", createdAtMs: 1, maxAttempts: 3 };
     store.insert({ id, project: MAIN_PROJECT, submittedBy: null, spec, ...about });
-    if (result !== null) store.saveResult(id, result);
+    if (result !== null) store.saveResult(id, JSON.stringify(result));
     const record = store.findRecord(id);
     if (record === null) throw new Error("the job was not stored");
     store.save({ ...record, state: result === null ? "cancelled" : "succeeded" });
@@ -65,7 +65,8 @@ it("neither lists nor the reading of a job parse its result again", async () => 
   });
   const { items } = (await callEdge("GET", "/v1/jobs?limit=50&kind=probe")).json;
   expect(items).toContainEqual(expect.objectContaining({ id, verdict: "pass" }));
-  expect((await queueStub().getText(MAIN_PROJECT, id))?.endsWith(`,"result":${spaced}}`)).toBe(true);
+  const text = new TextDecoder().decode((await queueStub().getText(MAIN_PROJECT, id)) ?? undefined);
+  expect(text.endsWith(`,"result":${spaced}}`)).toBe(true);
   await runInDurableObject(queueStub(), (_, { storage }) => {
     storage.sql.exec("update job_results set result = ? where job_id = ?", JSON.stringify(probe), id);
   });

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { DrizzleQueryError } from "drizzle-orm/errors";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createApp } from "../../../src/edge/app.ts";
 import { authorise, type Principal } from "../../../src/edge/http/auth.ts";
 import { audited } from "../../../src/edge/http/bind.ts";
-import { RateLimited, rateHeaders, spendRate } from "../../../src/edge/http/key-rate.ts";
+import { RateLimited, rateHeaders, spendQueueRate, spendRate } from "../../../src/edge/http/key-rate.ts";
 import { JobQueue } from "../../../src/edge/queue/job-queue.ts";
 import { nameFailure, stackOf } from "../../../src/telemetry/name-failure.ts";
 import { isStorageFull, openDatabase } from "../../../src/edge/store/database.ts";
@@ -12,6 +12,7 @@ import { findKeyByHash } from "../../../src/edge/store/key-store.ts";
 import { createSecret, hashSecret } from "../../../src/edge/store/secret.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { callEdge, createKey, mainEnv, pointersOf, problemOf, registerRunner } from "../stack/edge-client.ts";
 import { queueStub } from "../stack/queue-client.ts";
@@ -74,6 +75,50 @@ describe("the rate of a key", () => {
     expect(rateHeaders((refused as RateLimited).told)["ratelimit-policy"]).toBe('"project";q=1;w=2');
     spendRate(slow, tenant("others"), ignore);
     for (let i = 0; i < 3; i++) spendRate(slow, tenant("main"), ignore);
+  });
+
+  it("is lower for what a tenant asks of the queue, which is one for all, and is the operator's in nothing", async () => {
+    const project = "asker";
+    await callEdge("POST", "/v1/projects", { body: { name: project } });
+    const body = { name: "asking", scopes: ["read", "submit"], project };
+    const { secret: key } = (await callEdge("POST", "/v1/keys", { body })).json;
+    expect((await callEdge("GET", "/v1/jobs", { key })).status).toBe(200);
+    // Another would be allowed every five milliseconds.
+    const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now());
+    onTestFinished(() => clock.mockRestore());
+    while (catchError(() => spendQueueRate(mainEnv, { project }, ignore)) === undefined);
+    for (const [method, path] of [
+      ["GET", "/v1/jobs"],
+      ["POST", "/v1/jobs"],
+      ["GET", "/v1/events"],
+      ["GET", "/v1/project"],
+    ] as const) {
+      const refused = await callEdge(method, path, { key });
+      expect(problemOf(refused)).toMatchObject({
+        code: "rate-limited",
+        status: 429,
+        detail: "This project may send 200 requests to the queue of jobs a second, and 400 at once.",
+        retryAfterMs: expect.any(Number),
+      });
+      expect(refused.headers.get("ratelimit-policy")).toBe('"queue";q=400;w=2');
+      expect(refused.headers.get("ratelimit")).toMatch(/^"queue";r=0;t=[12]$/);
+    }
+    expect((await callEdge("GET", "/v1/runners", { key })).status).toBe(200);
+    expect((await callEdge("GET", "/v1/jobs")).status).toBe(200);
+    for (let sent = 0; sent < 3 * LIMITS.queueRequestsPerSecond; sent++)
+      spendQueueRate(mainEnv, tenant("main"), ignore);
+  });
+
+  it("closes the queue for a moment to a tenant whom the platform's counter found over it", async () => {
+    const counted: Promise<unknown>[] = [];
+    const keys: string[] = [];
+    const limit = async ({ key }: { key: string }) => ({ success: keys.push(key) === 0 });
+    const closing = { ...env, QUEUE_LIMITER: { limit } };
+    spendQueueRate(closing, tenant("far"), (work) => counted.push(work));
+    await Promise.all(counted);
+    expect(keys).toEqual(["queue far"]);
+    expect(() => spendQueueRate(closing, tenant("far"), ignore)).toThrow(RateLimited);
+    spendQueueRate(closing, tenant("near"), ignore);
   });
 
   it("is closed for a moment where the platform's counter says so, without a request that waits for it", async () => {

@@ -86,4 +86,10 @@ describe("our limits stay within the platform's", () => {
     }
     expect(settingOf("cpu_ms")).toBeLessThanOrEqual(PLATFORM_LIMITS.cpuMs);
   });
+
+  it("a location counts what a project asks of the queue as an isolate does", async () => {
+    const settings = await readFile(join(import.meta.dirname, "../../../wrangler.toml"), "utf8");
+    const [, limit, periodS] = /"QUEUE_LIMITER"[^[]*limit = (\d+), period = (\d+)/.exec(settings) ?? [];
+    expect(Number(limit)).toBe(LIMITS.queueRequestsPerSecond * Number(periodS));
+  });
 });

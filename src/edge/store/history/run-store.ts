@@ -12,6 +12,8 @@ export interface RunInput {
   readonly deviceKey: string;
   readonly spec: JobSpec;
   readonly result: JobResult;
+  /** The same as JSON; absent: it is not written yet. */
+  readonly resultText?: string;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
 }
@@ -25,28 +27,31 @@ function isRun({ project }: ProjectDatabase, id: string): SQL {
   return and(eq(runs.project, project), eq(runs.id, id))!;
 }
 
+type RecordedRun = RunInput & { readonly id: string; readonly resultText: string };
+
+/** What an earlier attempt may have stored, without its result: that may have megabytes. */
+const RECORDED = {
+  attempt: runs.attempt,
+  runnerId: runs.runnerId,
+  deviceKey: runs.deviceKey,
+  startedAtMs: runs.startedAtMs,
+  endedAtMs: runs.endedAtMs,
+};
+
 /**
  * Stores a run and returns the stored one. An existing run stays: a resent outcome keeps its time, and an earlier
  * attempt, whose lease was over before its end was recorded, its result.
  */
-export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<RunInput & { readonly id: string }> {
+export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<RecordedRun> {
+  const { spec, resultText = JSON.stringify(input.result) } = input;
   const id = runIdOf(input.jobId);
-  await db
-    .insert(runs)
-    .values({
-      ...input,
-      id,
-      project: db.project,
-      kind: input.spec.kind,
-      spec: JSON.stringify(input.spec),
-      result: JSON.stringify(input.result),
-    })
-    .onConflictDoNothing();
-  const [stored] = await db.select().from(runs).where(isRun(db, id));
-  if (stored === undefined) return { ...input, id };
-  const { attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = stored;
-  const result = attempt === input.attempt ? input.result : JobResult.parse(JSON.parse(stored.result));
-  return { ...input, id, attempt, runnerId, deviceKey, result, startedAtMs, endedAtMs };
+  const row = { ...input, id, project: db.project, kind: spec.kind, spec: JSON.stringify(spec), result: resultText };
+  await db.insert(runs).values(row).onConflictDoNothing();
+  const [stored] = await db.select(RECORDED).from(runs).where(isRun(db, id));
+  if (stored === undefined || stored.attempt === input.attempt) return { ...input, id, resultText, ...stored };
+  const [earlier] = await db.select({ result: runs.result }).from(runs).where(isRun(db, id));
+  const result = earlier === undefined ? input.result : JobResult.parse(JSON.parse(earlier.result));
+  return { ...input, id, result, resultText: JSON.stringify(result), ...stored };
 }
 
 /** A job's run, without the fields that only the bucket has. */

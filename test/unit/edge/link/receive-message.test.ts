@@ -5,17 +5,33 @@ import { createInFlight } from "../../../../src/edge/link/in-flight.ts";
 import { createMemory, type LinkParts } from "../../../../src/edge/link/link-parts.ts";
 import { receive } from "../../../../src/edge/link/receive-message.ts";
 import type { LinkSocket } from "../../../../src/edge/link/runner-socket.ts";
+import type { PassedOutcome } from "../../../../src/edge/queue/queue-rpc.ts";
 import { CLOSE_CODES } from "../../../../src/protocol/link.ts";
 import { encodeFrame } from "../../../../src/protocol/wire/frame.ts";
 import { createId } from "../../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { createProblem } from "../../../../src/protocol/wire/problem.ts";
+import { benchmarkResult } from "../../../edge/stack/samples.ts";
 
 /** A link whose clock stands still, and which hears answers, progress and talk alone. */
 function createLink(): LinkParts {
   const inFlight = createInFlight({ now: () => 0, after: () => () => {} });
   const queue = () => ({ progress: async () => {} });
-  return { memory: createMemory(), inFlight, outside: { now: () => 1_000_000, queue } } as unknown as LinkParts;
+  const outside = { now: () => 1_000_000, queue, beginTurn: async () => () => {} };
+  return { memory: createMemory(), inFlight, outside } as unknown as LinkParts;
+}
+
+/** A link and the results that the queue behind it was given; it settles none before it is told. */
+function createPassing() {
+  const link = createLink();
+  const results: (string | undefined)[] = [];
+  const told = Promise.withResolvers<void>();
+  const settle = async (_runnerId: string, { outcome }: PassedOutcome) => {
+    if (outcome.ok) results.push(outcome.resultText);
+    await told.promise;
+    return true;
+  };
+  return { link: { ...link, outside: { ...link.outside, queue: () => ({ settle }) } } as LinkParts, results, told };
 }
 
 /** A socket that remembers why it was closed. */
@@ -124,4 +140,22 @@ it.each([
   expect(socket.reasons).toEqual([
     expect.stringMatching(new RegExp(`^(more than ${perSecond} ${named}|${named} more)`)),
   ]);
+});
+
+it("passes long outcomes on one after the other, each result as JSON, and leaves those that come again behind", async () => {
+  const { link, results, told } = createPassing();
+  const socket = new Socket();
+  const { environment } = benchmarkResult();
+  const claim = { claim: "subgroups", claimed: "yes", found: "yes", ok: true };
+  const result = { kind: "probe", ok: true, claims: [claim], environment };
+  const outcome = { ok: true, result, deviceKey: "gpu0", startedAt: "2026-11-21T09:30:00.000Z" };
+  const trace = "[".padEnd(LIMITS.announcedLength);
+  const text = JSON.stringify({ type: "jobOutcome", lease, outcome: { ...outcome, trace } });
+  const received = Promise.all(Array.from({ length: 9 }, () => receive(link, socket, text)));
+  await vi.waitFor(() => expect(results).toEqual([JSON.stringify(result)]));
+  told.resolve();
+  await received;
+  expect(results.length).toBeLessThan(6);
+  expect(socket.reasons).toEqual([]);
+  expect(socket.sent).toBe(results.length);
 });
