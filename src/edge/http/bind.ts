@@ -14,7 +14,7 @@ import { authorise, callerOf, holderOf, knownPrincipal, type Principal } from ".
 import { checkRate, type KeyRate, spendQueueRate, spendRate } from "./key-rate.ts";
 import type { RequestKind } from "../thread-shares.ts";
 import { threadShares } from "../turns.ts";
-import { doInPlace } from "./heavy-places.ts";
+import { heavyPlaces } from "./heavy-places.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 import { logFailure } from "../log-failure.ts";
@@ -117,7 +117,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
       leaveThread: () => c.get("leaveThread")?.(),
     };
     const work = () => handler({ c, env, principal, params, query, headers, body, ...about });
-    const handle = endpoint.isHeavy === true ? () => doInPlace({ project: env.project, ...about }, work) : work;
+    const handle = endpoint.isHeavy === true ? () => heavyPlaces.doIn({ project: env.project, ...about }, work) : work;
     // The pages of an import belong to the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();

@@ -5,7 +5,7 @@ interface Held {
   seenAtMs: number;
 }
 
-interface Bounds {
+export interface Bounds {
   /** Places of one holder. */
   readonly ofOne: number;
   readonly ofAll: number;

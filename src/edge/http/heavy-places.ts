@@ -1,56 +1,57 @@
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { BoundedPlaces } from "./bounded-places.ts";
+import { BoundedPlaces, type Bounds } from "./bounded-places.ts";
 
-/**
- * Heavy questions that this isolate works on. Two of a project: while one computes, the other reads the database, which
- * answers one query at a time. Each holds up to some ten megabytes of an isolate's 128.
- */
-const working = new BoundedPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 });
 /** Longest wait for a place: a page asks for some twenty plots at once, and each may take a second. */
 const WAIT_MS = 15_000;
 const POLL_MS = 20;
 /** One that has not looked for so long is gone: it must not hold up those behind it. */
 const GONE_MS = 5_000;
-/** As many as a page asks at once; all hold their parsed questions and a timer only. */
-const waiting = new BoundedPlaces({ ofOne: 32, ofAll: 128, leaseMs: GONE_MS });
 
-/** What a heavy question says of its caller. */
+/** What heavy work says of its caller. */
 interface HeavyCall {
   readonly project: string;
-  readonly gone: AbortSignal;
+  readonly gone?: AbortSignal;
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/**
- * Does heavy work in one of its project's places. Projects take turns, and of each the first that came goes first.
- * Throws `overloaded` where too many wait, or no place gets free in time.
- */
-export async function doInPlace<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
-  const done = waitForPlace(call).then(async (place) => {
-    try {
-      return await work();
-    } finally {
-      working.leave(place);
-    }
-  });
-  // A request whose caller has gone ends without a word: its place is held until its work or its wait has ended.
-  call.waitUntil(done.catch(() => undefined));
-  return done;
-}
+/** Places for work that holds much memory. Projects take turns, and of each the first that came goes first. */
+export class HeavyPlaces {
+  readonly working: BoundedPlaces;
+  readonly waiting: BoundedPlaces;
 
-async function waitForPlace({ project, gone }: HeavyCall): Promise<object> {
-  const turn = waiting.enter(project, Date.now());
-  if (turn === null) throw tooMany(project);
-  const enter = (nowMs: number) => {
-    const isNext = waiting.takeTurn(turn, nowMs, (holder) => working.hasRoom(holder, nowMs));
-    return isNext ? working.enter(project, nowMs) : null;
-  };
-  try {
-    const place = await untilEntered(enter, gone);
-    if (place === null) throw tooMany(project);
-    return place;
-  } finally {
-    waiting.leave(turn);
+  constructor(working: Bounds, waiting: Omit<Bounds, "leaseMs">) {
+    this.working = new BoundedPlaces(working);
+    this.waiting = new BoundedPlaces({ ...waiting, leaseMs: GONE_MS });
+  }
+
+  /** Does work in a place. Throws `overloaded` where too many wait, or no place gets free in time. */
+  async doIn<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
+    const done = this.#waitFor(call).then(async (place) => {
+      try {
+        return await work();
+      } finally {
+        this.working.leave(place);
+      }
+    });
+    // A request whose caller has gone ends without a word: its place is held until its work or its wait has ended.
+    call.waitUntil(done.catch(() => undefined));
+    return done;
+  }
+
+  async #waitFor({ project, gone }: HeavyCall): Promise<object> {
+    const turn = this.waiting.enter(project, Date.now());
+    if (turn === null) throw tooMany(project);
+    const enter = (nowMs: number) => {
+      const isNext = this.waiting.takeTurn(turn, nowMs, (holder) => this.working.hasRoom(holder, nowMs));
+      return isNext ? this.working.enter(project, nowMs) : null;
+    };
+    try {
+      const place = await untilEntered(enter, gone);
+      if (place === null) throw tooMany(project);
+      return place;
+    } finally {
+      this.waiting.leave(turn);
+    }
   }
 }
 
@@ -76,5 +77,9 @@ function tooMany(project: string): ProblemError {
   return new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
 }
 
-/** The places of this isolate. */
-export const heavyPlaces = { working, waiting } as const;
+/**
+ * Heavy questions of this isolate. Two of a project: while one computes, the other reads the database, which answers one
+ * query at a time. Each holds up to some ten megabytes of an isolate's 128. As many wait as a page asks at once; all
+ * hold their parsed questions and a timer only.
+ */
+export const heavyPlaces = new HeavyPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 }, { ofOne: 32, ofAll: 128 });

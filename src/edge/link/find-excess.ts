@@ -12,7 +12,7 @@ const MiB = 1_024 * 1_024;
  * Its longest texts are outcomes of jobs with trace and samples, up to 16 MiB, which it repeats until they are settled.
  */
 export const INBOUND = { perSecond: 10_000, burst: 20_000 };
-export const TEXTS = { perSecond: 16 * MiB, burst: 256 * MiB };
+export const TEXTS = { perSecond: 16 * MiB, burst: 64 * MiB };
 export const FRAMES = { perSecond: 256 * MiB, burst: 1_024 * MiB };
 /**
  * Messages to the queue and the database: beyond, the socket is closed. Of a job's progress so many are kept, and the

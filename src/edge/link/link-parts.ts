@@ -141,17 +141,12 @@ export interface LinkMemory {
   readonly excused: WeakSet<LinkSocket>;
   /** Judgements of reports, so that nothing is found after the runner's end. */
   readonly watching: Lane;
-  /** Outcomes of jobs with megabytes: while one is passed on, few wait, and the others come again. */
-  readonly outcomes: Lane;
   /** Messages of direct outcomes: each queries the database. */
   readonly direct: Lane;
 }
 
 /** Messages of direct outcomes that may wait: as many as a runner that was cut off sends at once, and some. */
 const DIRECT_WAITING = LIMITS.directOutcomesKept / LIMITS.directOutcomes + 4;
-
-/** Outcomes of megabytes that may wait: each holds up to `socketMessageBytes`. */
-const OUTCOMES_WAITING = 3;
 
 /** `watchMs`: interval at which the runner reports its health. */
 export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
@@ -163,7 +158,6 @@ export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
     gone: new WeakSet(),
     excused: new WeakSet(),
     watching: new Lane(1),
-    outcomes: new Lane(OUTCOMES_WAITING),
     direct: new Lane(DIRECT_WAITING),
   };
 }

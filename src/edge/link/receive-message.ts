@@ -20,12 +20,10 @@ import { cancelLeases } from "./ask-runner.ts";
 import { countInbound, countTalk, findExcess, mayWait } from "./find-excess.ts";
 import { closeSocket, endRunner, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
+import { hasTooManyValues, LONG_TEXT, longTexts } from "./long-text.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
 import { logFailure } from "../log-failure.ts";
 import { endTurn } from "../turns.ts";
-
-/** Longer texts wait for their turns before they are read. They can only be outcomes of jobs, which come again. */
-const LONG_TEXT = LIMITS.announcedLength;
 
 /** Handles a text or a frame from the runner. */
 export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
@@ -39,23 +37,34 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
     return end(tooMuch);
   }
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
-  if (message.length > LONG_TEXT) return link.memory.outcomes.runIfRoom(() => receiveLong(link, socket, message));
+  if (message.length > LONG_TEXT) return receiveLong(link, socket, message);
   await receiveParsed(link, socket, parseText(RunnerMessage, message), message.length);
 }
 
 /** Handles a text of megabytes in turns: to parse, to check and to pass it on takes some ten milliseconds each. */
 async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): Promise<void> {
-  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(() => null);
-  if (leave === null) return;
-  try {
-    const read = readText(text);
-    await endTurn();
-    const parsed = read.ok ? checkMessage(RunnerMessage, read.json) : read;
-    await endTurn();
-    if (socket.readyState === WebSocket.OPEN) await receiveParsed(link, socket, parsed, text.length);
-  } finally {
-    leave();
-  }
+  if (text.length > LIMITS.outcomeTextLength)
+    return closeSocket(link, socket, CLOSE_CODES.protocolError, "the message is too large");
+  const { project = "" } = attachmentOf(socket);
+  const read = async () => {
+    const leave = await link.outside.beginTurn(project);
+    try {
+      if (await hasTooManyValues(text, endTurn))
+        return closeSocket(link, socket, CLOSE_CODES.protocolError, `more than ${LIMITS.jsonValues} values`);
+      await endTurn();
+      const json = readText(text);
+      await endTurn();
+      const parsed = json.ok ? checkMessage(RunnerMessage, json.json) : json;
+      await endTurn();
+      if (socket.readyState === WebSocket.OPEN) await receiveParsed(link, socket, parsed, text.length);
+    } finally {
+      leave();
+    }
+  };
+  // Without a place it is dropped: an outcome comes again.
+  await longTexts.doIn({ project, waitUntil: link.outside.later }, read).catch((error: unknown) => {
+    if (toProblem(error).code !== "overloaded") throw error;
+  });
 }
 
 async function receiveParsed(

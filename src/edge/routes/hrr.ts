@@ -8,10 +8,11 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { heavyPlaces } from "../http/heavy-places.ts";
 import { readTensorRequest } from "./inference/read-tensor-request.ts";
 import { askCompute, type ComputeAnswer, type ComputeQuestion } from "../services/ask-compute.ts";
 import { planHrr, symbolKeys } from "../services/hrr-operations.ts";
-import { rememberItems, searchItems } from "../services/item-memories.ts";
+import { isLargeSearch, rememberItems, searchItems } from "../services/item-memories.ts";
 import { deleteUnnamed } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import {
@@ -48,9 +49,11 @@ export function bindItemMemories(app: Hono<AppEnv>): void {
     await rememberItems(env, mustFind(name, await readItemMemory(db, name)), body, c.get("arrivedAtMs"));
     return mustFind(name, await describeItemMemory(db, name));
   });
-  bind(app, endpoints.searchItems, async ({ c, env, params: { name }, body }) => {
+  bind(app, endpoints.searchItems, async ({ c, env, params: { name }, body, gone, waitUntil }) => {
     const memory = mustFind(name, await readItemMemory(openProject(env), name));
-    return searchItems(env, memory, body, c.get("arrivedAtMs"));
+    const search = () => searchItems(env, memory, body, c.get("arrivedAtMs"));
+    if (!isLargeSearch(memory, body)) return search();
+    return heavyPlaces.doIn({ project: env.project, gone, waitUntil }, search);
   });
 }
 

@@ -5,8 +5,14 @@ import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
 import { elapsedMs } from "../clock.ts";
 import type { ProjectEnv } from "../config.ts";
 import { deleteUnnamed, digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
-import { openProject } from "../store/database.ts";
-import { type MemoryPart, savePart, type StoredMemory } from "../store/kernels/item-memory-store.ts";
+import { openProject, type ProjectDatabase } from "../store/database.ts";
+import {
+  findKeys,
+  type MemoryPart,
+  readPartKeys,
+  savePart,
+  type StoredMemory,
+} from "../store/kernels/item-memory-store.ts";
 import { mustHaveRoomForFile } from "../store/quotas/quota-problem.ts";
 import { endShortTurn } from "../turns.ts";
 import { askCompute } from "./ask-compute.ts";
@@ -15,6 +21,10 @@ import { symbolKeys } from "./hrr-operations.ts";
 /** Stored numbers of an item. */
 export function pitchOf(dimension: number): number {
   return Math.ceil(dimension / 4) * 4;
+}
+
+function countItems({ spec }: StoredMemory, { sizeBytes }: MemoryPart): number {
+  return sizeBytes / (4 * pitchOf(spec.dimension));
 }
 
 /**
@@ -27,13 +37,17 @@ export async function rememberItems(
   input: ItemsInput,
   arrivedAtMs: number,
 ): Promise<void> {
-  checkItems(memory, input);
-  const { dimension } = memory.spec;
+  const db = openProject(env);
+  const { name, dimension } = memory.spec;
+  await checkItems(db, memory, input);
   const rows = await vectorsOf(env, memory, input, arrivedAtMs);
   const last = memory.parts.at(-1);
   const added = input.items.map(({ key }) => key);
   const grown = last === undefined || !hasRoom(last, rows.byteLength, added) ? undefined : last;
-  const before = grown === undefined ? null : await getArtifact(env.ARTIFACTS, grown.digest);
+  const [before, known] = await Promise.all([
+    grown === undefined ? null : getArtifact(env.ARTIFACTS, grown.digest),
+    grown === undefined ? undefined : readPartKeys(db, name, [grown.part]),
+  ]);
   if (grown !== undefined && before === null) throw new TypeError(`the artifact ${grown.digest} is gone`);
   const head = before === null ? new Uint8Array() : new Uint8Array(await before.arrayBuffer());
   const bytes = new Uint8Array(head.byteLength + rows.byteLength);
@@ -42,34 +56,37 @@ export async function rememberItems(
   const digest = await digestOf(bytes.buffer);
   await mustHaveRoomForFile(env, digest, rows.byteLength);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-  const keys = [...(grown?.keys ?? []), ...added];
+  const keys = [...((grown && known?.get(grown.part)) ?? []), ...added];
   const part = { part: grown?.part ?? memory.parts.length, digest, sizeBytes: bytes.byteLength, keys };
-  if (bytes.byteLength !== 4 * pitchOf(dimension) * keys.length)
-    throw new TypeError("keys and vectors of a part differ");
-  if (await savePart(openProject(env), memory, part)) {
+  // Where they differ, another call has changed the part since the memory was read.
+  const isWhole = bytes.byteLength === 4 * pitchOf(dimension) * keys.length;
+  if (isWhole && (await savePart(db, memory, part))) {
     if (grown !== undefined) await deleteUnnamed(env.DB, env.ARTIFACTS, [grown.digest]);
     return;
   }
   await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
-  throw new ProblemError("conflict", `The memory ${memory.spec.name} was changed by another call: try again.`);
+  throw new ProblemError("conflict", `The memory ${name} was changed by another call: try again.`);
 }
 
-function hasRoom({ sizeBytes, keys }: MemoryPart, rowsBytes: number, added: readonly string[]): boolean {
+function hasRoom({ sizeBytes, keyBytes }: MemoryPart, rowsBytes: number, added: readonly string[]): boolean {
   if (sizeBytes + rowsBytes > LIMITS.memoryPartBytes) return false;
-  const json = new TextEncoder().encode(JSON.stringify([...keys, ...added]));
-  return json.byteLength <= LIMITS.memoryPartKeyBytes;
+  return keyBytes + lengthOf(added) <= LIMITS.memoryPartKeyBytes;
 }
 
-function checkItems({ spec, parts }: StoredMemory, { items }: ItemsInput): void {
-  const known = new Set(parts.flatMap(({ keys }) => keys));
-  if (known.size + items.length > LIMITS.memoryItems) {
-    throw new ProblemError(
-      "conflict",
-      `A memory holds at most ${LIMITS.memoryItems} items; this one has ${known.size}.`,
-    );
-  }
+/** Bytes of keys as JSON. */
+function lengthOf(keys: readonly string[]): number {
+  return new TextEncoder().encode(JSON.stringify(keys)).byteLength;
+}
+
+async function checkItems(db: ProjectDatabase, memory: StoredMemory, { items }: ItemsInput): Promise<void> {
+  const { spec, parts } = memory;
+  const count = parts.reduce((sum, part) => sum + countItems(memory, part), 0);
+  if (count + items.length > LIMITS.memoryItems)
+    throw new ProblemError("conflict", `A memory holds at most ${LIMITS.memoryItems} items; this one has ${count}.`);
   const errors: FieldError[] = [];
   const taken: FieldError[] = [];
+  const keys = items.map(({ key }) => key);
+  const known = await findKeys(db, spec.name, keys);
   for (const [index, { key, vector }] of items.entries()) {
     if (vector !== undefined && vector.length !== spec.dimension) {
       const message = `must have ${spec.dimension} numbers, not ${vector.length}`;
@@ -116,8 +133,19 @@ async function vectorsOf(
 
 type Match = ItemMatches["matches"][number][number];
 
-/** Parts of a memory that are asked for at once: the runner takes them one by one, and other requests go between. */
-const SEARCHED_AT_ONCE = 8;
+/**
+ * Parts of a memory that are asked for at once, their cosines, and bytes of their keys: the runner takes one part after
+ * the other, and other requests go between.
+ */
+const AT_ONCE = { parts: 8, cosines: 2 ** 20, keyBytes: 2 ** 21 };
+/** Beyond so many cosines or bytes of keys in all, few searches are made at a time: each holds megabytes. */
+const LARGE = { cosines: 2 ** 18, keyBytes: 2 ** 20 };
+
+export function isLargeSearch(memory: StoredMemory, { queries }: ItemSearch): boolean {
+  const items = memory.parts.reduce((sum, part) => sum + countItems(memory, part), 0);
+  const keyBytes = memory.parts.reduce((sum, part) => sum + part.keyBytes, 0);
+  return items * queries.length > LARGE.cosines || keyBytes > LARGE.keyBytes;
+}
 
 /** The items of a memory that are most similar to each query: each part is one dispatch on a runner that caches it. */
 export async function searchItems(
@@ -128,33 +156,64 @@ export async function searchItems(
 ): Promise<ItemMatches> {
   const { name, dimension } = memory.spec;
   const { queries, limit, ...wishes } = search;
+  checkSearch(memory, search);
+  const values = new Float32Array(queries.length * dimension);
+  for (const [index, query] of queries.entries()) values.set(query, index * dimension);
+  const shape = [queries.length, dimension];
+  const tensors = [{ name: "queries", dtype: "float32", shape, bytes: new Uint8Array(values.buffer) } as const];
+  const searchPart = async (part: MemoryPart): Promise<Float32Array> => {
+    const sizes = { queries: queries.length, items: countItems(memory, part), dimension };
+    const resident = [{ binding: "items", digest: part.digest }];
+    const kernel = { kernel: "hrr-search", shape: sizes, seed: 0, resident, tensors: [...tensors] };
+    const { tensors: outputs } = await askCompute(env, { ...wishes, ...kernel, key: name }, arrivedAtMs);
+    return cosinesOf(outputs[0]?.bytes, sizes.queries * sizes.items);
+  };
+  const best = queries.map(() => new BestMatches<Match>(limit));
+  for (const parts of groupParts(memory, queries.length)) {
+    const numbers = parts.map(({ part }) => part);
+    const [cosines, keys] = await Promise.all([
+      Promise.all(parts.map(searchPart)),
+      readPartKeys(openProject(env), name, numbers),
+    ]);
+    for (const [query, found] of best.entries()) {
+      for (const [index, { part }] of parts.entries()) {
+        const items = cosines[index]!.length / queries.length;
+        addMatches(found, keys.get(part) ?? [], cosines[index]!.subarray(query * items, (query + 1) * items));
+      }
+      await endShortTurn();
+    }
+  }
+  const matches = best.map((found) => found.inOrder());
+  return { memory: name, version: memory.version, matches, totalMs: elapsedMs(arrivedAtMs) };
+}
+
+function checkSearch({ spec: { dimension } }: StoredMemory, { queries, limit }: ItemSearch): void {
   const errors = queries.flatMap((query, index) =>
     query.length === dimension
       ? []
       : [{ pointer: `#/queries/${index}`, message: `must have ${dimension} numbers, not ${query.length}` }],
   );
+  const most = Math.floor(LIMITS.hrrMatchesOfAll / queries.length);
+  if (limit > most) errors.push({ pointer: "#/limit", message: `must be at most ${most} for so many queries` });
   if (errors.length > 0) throw invalidRequest(errors);
-  const values = new Float32Array(queries.length * dimension);
-  for (const [index, query] of queries.entries()) values.set(query, index * dimension);
-  const shape = [queries.length, dimension];
-  const tensors = [{ name: "queries", dtype: "float32", shape, bytes: new Uint8Array(values.buffer) } as const];
-  const searchPart = async ({ digest, keys }: MemoryPart): Promise<Float32Array> => {
-    const sizes = { queries: queries.length, items: keys.length, dimension };
-    const resident = [{ binding: "items", digest }];
-    const kernel = { kernel: "hrr-search", shape: sizes, seed: 0, resident, tensors: [...tensors] };
-    const { tensors: outputs } = await askCompute(env, { ...wishes, ...kernel, key: name }, arrivedAtMs);
-    return cosinesOf(outputs[0]?.bytes, sizes.queries * sizes.items);
-  };
-  const found: Float32Array[] = [];
-  for (let at = 0; at < memory.parts.length; at += SEARCHED_AT_ONCE) {
-    found.push(...(await Promise.all(memory.parts.slice(at, at + SEARCHED_AT_ONCE).map(searchPart))));
+}
+
+/** The parts in their order, as many together as are asked for at once. */
+function groupParts(memory: StoredMemory, queries: number): MemoryPart[][] {
+  const groups: MemoryPart[][] = [];
+  let sum = { cosines: 0, keyBytes: 0 };
+  for (const part of memory.parts) {
+    const cosines = queries * countItems(memory, part);
+    const group = groups.at(-1);
+    sum = { cosines: sum.cosines + cosines, keyBytes: sum.keyBytes + part.keyBytes };
+    const isWithin = sum.cosines <= AT_ONCE.cosines && sum.keyBytes <= AT_ONCE.keyBytes;
+    if (group !== undefined && group.length < AT_ONCE.parts && isWithin) group.push(part);
+    else {
+      groups.push([part]);
+      sum = { cosines, keyBytes: part.keyBytes };
+    }
   }
-  const matches: Match[][] = [];
-  for (const query of queries.keys()) {
-    matches.push(bestOf(memory.parts, found, query, limit));
-    await endShortTurn();
-  }
-  return { memory: name, version: memory.version, matches, totalMs: elapsedMs(arrivedAtMs) };
+  return groups;
 }
 
 function cosinesOf(bytes: Uint8Array | undefined, count: number): Float32Array {
@@ -162,17 +221,13 @@ function cosinesOf(bytes: Uint8Array | undefined, count: number): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** The best matches of all parts; of equals, the first come first. */
-function bestOf(parts: readonly MemoryPart[], cosines: readonly Float32Array[], query: number, limit: number): Match[] {
-  const best = new BestMatches<Match>(limit);
-  for (const [part, { keys }] of parts.entries()) {
-    const similarities = cosines[part]!.subarray(query * keys.length);
-    for (let item = 0; item < keys.length; item++) {
-      const similarity = similarities[item]!;
-      if (best.wants(similarity)) best.add({ key: keys[item]!, similarity });
-    }
+/** Adds the items of a part. Its keys may have become more since: the items of a memory are only ever appended. */
+function addMatches(best: BestMatches<Match>, keys: readonly string[], similarities: Float32Array): void {
+  for (let item = 0; item < similarities.length; item++) {
+    const similarity = similarities[item]!;
+    const key = keys[item];
+    if (key !== undefined && best.wants(similarity)) best.add({ key, similarity });
   }
-  return best.inOrder();
 }
 
 /** The most similar of many matches; holds at most twice the number wanted. */

@@ -97,7 +97,13 @@ export const ItemSearch = z
   .strictObject({
     ...computeWishes,
     queries: z.array(Vector).min(1).max(LIMITS.hrrQueries),
-    limit: z.number().int().min(1).max(LIMITS.hrrMatches).default(10),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(LIMITS.hrrMatches)
+      .default(10)
+      .meta({ description: `Matches of each query; of all at most ${LIMITS.hrrMatchesOfAll}` }),
   })
   .meta({ id: "ItemSearch" });
 export type ItemSearch = z.infer<typeof ItemSearch>;

@@ -138,6 +138,8 @@ export const LIMITS = {
   traceBytes: 4 * MiB,
   /** Raw samples of one job's run, as JSON; a set that is larger is not kept. */
   samplesBytes: 1 * MiB,
+  /** Characters of an outcome's message: `jobResultBytes`, and trace and samples as strings, with their escapes. */
+  outcomeTextLength: 12 * MiB,
   /** A report from outside: its body, what it measured, samples of one measurement and of all. */
   reportBodyBytes: 8 * MiB,
   reportMeasurements: 5_000,
@@ -406,11 +408,12 @@ export const LIMITS = {
   rankedAgents: 1_024,
   ballots: 1_024,
   consensusRounds: 256,
-  /** Holographic vectors: their length, symbols or items of one request, queries and matches of one search. */
+  /** Holographic vectors: their length, symbols or items of one request; queries, matches of one and of all in a search. */
   hrrDimension: 8_192,
   hrrSymbols: 1_024,
   hrrQueries: 64,
   hrrMatches: 1_000,
+  hrrMatchesOfAll: 16_384,
   /** Items of one memory, and bytes of its parts; one dispatch searches one part. */
   memoryItems: 65_536,
   memoryPartBytes: 8 * MiB,

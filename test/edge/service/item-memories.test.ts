@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { readItemMemory } from "../../../src/edge/store/kernels/item-memory-store.ts";
+import { readItemMemory, readPartKeys } from "../../../src/edge/store/kernels/item-memory-store.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { callEdge, mainEnv, pointersOf, problemOf } from "../stack/edge-client.ts";
@@ -8,7 +8,13 @@ import { callEdge, mainEnv, pointersOf, problemOf } from "../stack/edge-client.t
 const create = (name: string, dimension = 3) => callEdge("POST", "/v1/item-memories", { body: { name, dimension } });
 const add = (name: string, items: readonly { key: string; vector: number[] }[]) =>
   callEdge("POST", `/v1/item-memories/${name}/items`, { body: { items } });
-const partsOf = async (name: string) => (await readItemMemory(openProject(mainEnv), name))!.parts;
+const partsOf = async (name: string) => {
+  const db = openProject(mainEnv);
+  const { parts } = (await readItemMemory(db, name))!;
+  const numbers = parts.map(({ part }) => part);
+  const keys = await readPartKeys(db, name, numbers);
+  return parts.map((part) => ({ ...part, keys: keys.get(part.part)! }));
+};
 const keptFile = async (digest: string) => env.ARTIFACTS.get(`artifacts/${digest.replace(":", "/")}`);
 
 describe("an item memory", () => {

@@ -230,6 +230,7 @@ async function openLargeMemory(attacker: Attacker): Promise<() => Promise<unknow
     await attacker.make("POST", `${path}/large/items`, { body: { items, budgetMs: 10_000 } });
   }
   const queries = Array.from({ length: LIMITS.hrrQueries }, () => [1]);
-  const body = { queries, limit: LIMITS.hrrMatches, budgetMs: 60_000, runnerId };
+  const limit = LIMITS.hrrMatchesOfAll / queries.length;
+  const body = { queries, limit, budgetMs: 60_000, runnerId };
   return () => attacker.flood(4, () => attacker.ask("POST", `${path}/large/search`, { body }));
 }

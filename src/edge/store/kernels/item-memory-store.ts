@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { ItemMemory, type ItemMemorySpec } from "../../../protocol/inference/hrr.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
-import type { Database, ProjectDatabase } from "../database.ts";
+import { type Database, listOf, type ProjectDatabase } from "../database.ts";
 import { toInstant } from "../../clock.ts";
 import { roomFor } from "../quotas/quota-store.ts";
 import { itemMemories, itemMemoryParts } from "../schema.ts";
@@ -12,10 +12,11 @@ export interface MemoryPart {
   readonly part: number;
   readonly digest: string;
   readonly sizeBytes: number;
-  readonly keys: readonly string[];
+  /** Of the keys as JSON. */
+  readonly keyBytes: number;
 }
 
-/** A memory with all inputs of a search. */
+/** A memory without the keys of its items, which may have many megabytes. */
 export interface StoredMemory {
   readonly spec: ItemMemorySpec;
   readonly version: number;
@@ -65,24 +66,51 @@ export async function listItemMemories(
   return { items: rows.map(toItemMemory), nextCursor };
 }
 
+function isPartOf({ project }: ProjectDatabase, name: string): SQL {
+  return and(eq(itemMemoryParts.project, project), eq(itemMemoryParts.memory, name))!;
+}
+
 /** A memory with its parts in order; null where there is none. */
 export async function readItemMemory(db: ProjectDatabase, name: string): Promise<StoredMemory | null> {
+  const { part, digest, sizeBytes, keys } = itemMemoryParts;
   const [[row], parts] = await db.batch([
     db.select().from(itemMemories).where(isNamed(db, name)),
     db
-      .select()
+      .select({ part, digest, sizeBytes, keyBytes: sql<number>`octet_length(${keys})` })
       .from(itemMemoryParts)
-      .where(and(eq(itemMemoryParts.project, db.project), eq(itemMemoryParts.memory, name)))
-      .orderBy(asc(itemMemoryParts.part)),
+      .where(isPartOf(db, name))
+      .orderBy(asc(part)),
   ]);
   return row === undefined ? null : { spec: row.spec, version: row.version, parts };
+}
+
+/** Keys of some parts of a memory, by part. */
+export async function readPartKeys(
+  db: ProjectDatabase,
+  name: string,
+  parts: readonly number[],
+): Promise<Map<number, string[]>> {
+  const { part, keys } = itemMemoryParts;
+  const rows = await db
+    .select({ part, keys })
+    .from(itemMemoryParts)
+    .where(and(isPartOf(db, name), inArray(part, [...parts])));
+  return new Map(rows.map((row) => [row.part, row.keys]));
+}
+
+/** Those of some keys that a memory has. */
+export async function findKeys(db: ProjectDatabase, name: string, wanted: readonly string[]): Promise<Set<string>> {
+  const found = await db.all<{ key: string }>(sql`
+    select item.value as key from ${itemMemoryParts}, json_each(${itemMemoryParts.keys}) as item
+    where ${isPartOf(db, name)} and item.value in ${listOf(wanted)}`);
+  return new Set(found.map(({ key }) => key));
 }
 
 /** Adds a part and makes a new version of the memory, if its version is unchanged; false where it changed. */
 export async function savePart(
   db: ProjectDatabase,
   { spec: { name }, version }: StoredMemory,
-  { part, digest, sizeBytes, keys }: MemoryPart,
+  { part, digest, sizeBytes, keys }: Omit<MemoryPart, "keyBytes"> & { readonly keys: readonly string[] },
 ): Promise<boolean> {
   const isIt = and(isNamed(db, name), eq(itemMemories.version, version));
   const [, updated] = await db.batch([

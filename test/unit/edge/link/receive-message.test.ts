@@ -3,6 +3,7 @@ import { FRAMES, INBOUND, PROGRESS_MESSAGES, TALK, TEXTS } from "../../../../src
 import { noteClose } from "../../../../src/edge/link/keep-connection.ts";
 import { createInFlight } from "../../../../src/edge/link/in-flight.ts";
 import { createMemory, type LinkParts } from "../../../../src/edge/link/link-parts.ts";
+import { LONG_TEXT } from "../../../../src/edge/link/long-text.ts";
 import { receive } from "../../../../src/edge/link/receive-message.ts";
 import type { LinkSocket } from "../../../../src/edge/link/runner-socket.ts";
 import type { PassedOutcome } from "../../../../src/edge/queue/queue-rpc.ts";
@@ -17,7 +18,7 @@ import { benchmarkResult } from "../../../edge/stack/samples.ts";
 function createLink(): LinkParts {
   const inFlight = createInFlight({ now: () => 0, after: () => () => {} });
   const queue = () => ({ progress: async () => {} });
-  const outside = { now: () => 1_000_000, queue, beginTurn: async () => () => {} };
+  const outside = { now: () => 1_000_000, later: () => {}, queue, beginTurn: async () => () => {} };
   return { memory: createMemory(), inFlight, outside } as unknown as LinkParts;
 }
 
@@ -102,12 +103,23 @@ it("counts a runner's messages whichever socket they come on", async () => {
 
 it("closes a socket for too long texts before it parses them", async () => {
   const link = createLink();
-  const text = "[".padEnd(LIMITS.socketMessageBytes);
+  const text = "[".padEnd(LIMITS.outcomeTextLength);
   for (let sent = 0; sent + text.length <= TEXTS.burst; sent += text.length) {
     expect((await tell(link, text, 1)).reasons).toEqual(["the message is not JSON"]);
   }
   expect((await tell(link, text, 1)).reasons).toEqual([`more than ${TEXTS.perSecond} characters a second`]);
-  expect((await tell(link, refusal, 1)).reasons).toEqual([`more than ${TEXTS.perSecond} characters a second`]);
+});
+
+it("closes a socket for a text of too many values, those in strings aside", async () => {
+  const link = createLink();
+  const list = (length: number) => `[${"0,".repeat(length)}0]`;
+  const trace = JSON.stringify(list(LIMITS.jsonValues + 1));
+  for (const [text, reason] of [
+    [`{"type":"tirade","trace":${trace}}`, []],
+    [`{"type":"tirade","list":${list(LIMITS.jsonValues + 1)}}`, [`more than ${LIMITS.jsonValues} values`]],
+    ["[".padEnd(LIMITS.outcomeTextLength + 1), ["the message is too large"]],
+  ] as const)
+    expect((await tell(link, text, 1)).reasons).toEqual(reason);
 });
 
 it("closes a socket for too many bytes of answers", async () => {
@@ -149,7 +161,7 @@ it("passes long outcomes on one after the other, each result as JSON, and leaves
   const claim = { claim: "subgroups", claimed: "yes", found: "yes", ok: true };
   const result = { kind: "probe", ok: true, claims: [claim], environment };
   const outcome = { ok: true, result, deviceKey: "gpu0", startedAt: "2026-11-21T09:30:00.000Z" };
-  const trace = "[".padEnd(LIMITS.announcedLength);
+  const trace = "[".padEnd(LONG_TEXT);
   const text = JSON.stringify({ type: "jobOutcome", lease, outcome: { ...outcome, trace } });
   const received = Promise.all(Array.from({ length: 9 }, () => receive(link, socket, text)));
   await vi.waitFor(() => expect(results).toEqual([JSON.stringify(result)]));
