@@ -41,5 +41,8 @@ function failedShare({ failed, sent }: Figures): number {
 
 /** An answer begins with its status, or with what was asked for and the status. */
 function count500(answers: Readonly<Record<string, number>>): number {
-  return Object.entries(answers).reduce((sum, [answer, count]) => sum + (/(^| )500\b/.test(answer) ? count : 0), 0);
+  return Object.entries(answers).reduce(
+    (sum, [answer, count]) => sum + (/(^| )500( [\w-]+)?$/.test(answer) ? count : 0),
+    0,
+  );
 }

@@ -14,7 +14,7 @@ import { authorise, callerOf, holderOf, knownPrincipal, type Principal } from ".
 import { checkRate, type KeyRate, spendQueueRate, spendRate } from "./key-rate.ts";
 import type { RequestKind } from "../thread-shares.ts";
 import { threadShares } from "../turns.ts";
-import { heavyPlaces } from "./heavy-places.ts";
+import { heavyPlaces } from "../heavy-places.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 import { logFailure } from "../log-failure.ts";

@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { HeavyPlaces } from "../http/heavy-places.ts";
+import { HeavyPlaces } from "../heavy-places.ts";
 
 /**
  * Characters of a long text, which waits for its turn before it is read. It can only be an outcome of a job, which comes

@@ -62,7 +62,8 @@ async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): P
     }
   };
   // Without a place it is dropped: an outcome comes again.
-  await longTexts.doIn({ project, waitUntil: link.outside.later }, read).catch((error: unknown) => {
+  const call = { project, waitUntil: (work: Promise<unknown>) => link.outside.later(work) };
+  await longTexts.doIn(call, read).catch((error: unknown) => {
     if (toProblem(error).code !== "overloaded") throw error;
   });
 }

@@ -8,7 +8,7 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { heavyPlaces } from "../http/heavy-places.ts";
+import { heavyPlaces } from "../heavy-places.ts";
 import { readTensorRequest } from "./inference/read-tensor-request.ts";
 import { askCompute, type ComputeAnswer, type ComputeQuestion } from "../services/ask-compute.ts";
 import { planHrr, symbolKeys } from "../services/hrr-operations.ts";

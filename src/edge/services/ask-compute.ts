@@ -10,7 +10,7 @@ import { configOf, type ProjectEnv, runnerLink } from "../config.ts";
 import type { LinkOutcome } from "../link/link-rpc.ts";
 import { openProject } from "../store/database.ts";
 import { readConnectedRunners } from "../store/fleet/runner-store.ts";
-import { chooseRunners, type ComputeRunner } from "./choose-runners.ts";
+import { chooseRunners, type ComputeRunner, toComputeRunner } from "./choose-runners.ts";
 
 interface Reading {
   readonly readAtMs: number;
@@ -26,7 +26,8 @@ async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner
   const known = readings.get(env.project);
   if (known !== undefined && ageMs(known.readAtMs) <= configOf(env).snapshotMs) return known.runners;
   const readAtMs = Date.now();
-  const runners = await readConnectedRunners(openProject(env));
+  const connected = await readConnectedRunners(openProject(env));
+  const runners = connected.map(({ id, labels, capabilities }) => toComputeRunner(id, labels, capabilities));
   if (readings.size >= KEPT_PROJECTS) readings.delete(readings.keys().next().value!);
   readings.set(env.project, { readAtMs, runners });
   return runners;

@@ -4,7 +4,21 @@ import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 export interface ComputeRunner {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly capabilities: Capabilities;
+  /** Names of its kernels. */
+  readonly kernels: readonly string[];
+  readonly hasRealGpu: boolean;
+}
+
+/** What a choice needs of what a runner announced: that is kept for many projects. */
+export function toComputeRunner(
+  id: string,
+  labels: ComputeRunner["labels"],
+  { kernels, devices }: Capabilities,
+): ComputeRunner {
+  const hasRealGpu = devices.some(
+    ({ kind, software, backends }) => kind === "gpu" && !software && backends.includes("wgsl"),
+  );
+  return { id, labels, kernels: kernels.map(({ name }) => name), hasRealGpu };
 }
 
 interface Wishes {
@@ -25,19 +39,13 @@ export function chooseRunners(runners: readonly ComputeRunner[], wishes: Wishes,
     (runner) =>
       (runnerId === undefined || runner.id === runnerId) &&
       Object.entries(labels).every(([name, value]) => runner.labels[name] === value) &&
-      runner.capabilities.kernels.some(({ name }) => name === kernel),
+      runner.kernels.includes(kernel),
   );
-  const rank = (runner: ComputeRunner) => [hasRealGpu(runner) ? 1 : 0, hash(`${runner.id} ${key}`)] as const;
+  const rank = (runner: ComputeRunner) => [runner.hasRealGpu ? 1 : 0, hash(`${runner.id} ${key}`)] as const;
   return able
     .map((runner) => ({ runner, rank: rank(runner) }))
     .toSorted((a, b) => b.rank[0] - a.rank[0] || b.rank[1] - a.rank[1])
     .map(({ runner }) => runner);
-}
-
-function hasRealGpu({ capabilities }: ComputeRunner): boolean {
-  return capabilities.devices.some(
-    ({ kind, software, backends }) => kind === "gpu" && !software && backends.includes("wgsl"),
-  );
 }
 
 /** FNV-1a of 32 bits with MurmurHash3's finaliser, which spreads keys that differ only in their last letters. */

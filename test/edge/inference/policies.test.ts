@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { ActReply, StreamedAction } from "../../../src/protocol/policies/policy.ts";
+import { FAULTS } from "../../../src/edge/routes/inference/policy-stream.ts";
 import { ADMIN, callEdge, createKey, fetchEdge, pointersOf, problemOf, registerRunner } from "../stack/edge-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult } from "../stack/samples.ts";
@@ -364,5 +365,14 @@ describe("a stream of observations", () => {
       expect(pointer?.split("/").slice(0, 2)).toEqual(["query", name]);
     }
     expect(problemOf(await refused("/v1/policies/nobody/stream?budgetMs=50", socket)).code).toBe("not-found");
+  });
+
+  // The last one: the faults of a project count for all of its streams.
+  it("ends a stream that goes on with wrong observations, after an answer to each", async () => {
+    const { socket, next, closed } = await open("budgetMs=5000");
+    for (let sent = 0; sent <= 4 * FAULTS.burst; sent++) socket.send("{}");
+    for (let read = 0; read < FAULTS.burst; read++)
+      expect(await next()).toMatchObject({ seq: null, problem: { code: "invalid-request" } });
+    expect(await closed).toBe(1013);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { heavyPlaces } from "../../../src/edge/http/heavy-places.ts";
+import { heavyPlaces } from "../../../src/edge/heavy-places.ts";
 import type { Endpoint } from "../../../src/protocol/endpoint.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { callEdge, createProject, problemOf } from "../stack/edge-client.ts";

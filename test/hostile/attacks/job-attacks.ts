@@ -10,7 +10,7 @@ const BENCHMARK = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
 const STREAMS = 2_000;
 
 /** A search's result of nearly as many bytes as one may have. */
-function largeResult() {
+export function largeResult() {
   const result = tuningResult();
   const trial = { variant: "wide", axes: { lanes: 32 }, outcome: "too-slow", reason: null } as const;
   const rungsMs = Array.from({ length: LIMITS.tuningRungs }, () => Array.from({ length: 40 }, () => 1.234_567_8));

@@ -1,4 +1,5 @@
 import type { Capabilities } from "../../../src/protocol/fleet/hardware.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
 import { placement, report } from "../../edge/stack/health-samples.ts";
@@ -8,6 +9,7 @@ import { openPlacement, openRunner } from "../attacker/own-runner.ts";
 import { RawRunner, registerRunner, type Registered } from "../attacker/raw-runner.ts";
 import { writeNetwork } from "../served-network.ts";
 import type { Attack } from "./attack.ts";
+import { largeResult } from "./job-attacks.ts";
 
 const SMALL = { widths: [4, 16, 2], input: "observation", output: "logits" };
 const OBSERVATION = { observation: { data: [[0, 0, 0, 0]] } };
@@ -113,6 +115,17 @@ export const LINK_ATTACKS: readonly Attack[] = [
     does: "messages of a megabyte and of a type that nobody knows",
     prepare: (attacker) => {
       const message = JSON.stringify({ type: "tirade", numbers: Array.from({ length: 500_000 }, () => 0) });
+      return ranting(() => message)(attacker);
+    },
+  },
+  {
+    name: "large-outcomes",
+    does: "outcomes as long as they may be, with a result as large as it may be, of a job that it does not hold",
+    prepare: (attacker) => {
+      const outcome = { ok: true, result: largeResult(), deviceKey: "gpu0", startedAt: "2026-11-21T09:30:00.000Z" };
+      const trace = "[".padEnd(LIMITS.outcomeTextLength - 2_000_000);
+      const lease = { jobId: createId("job"), epoch: 1 };
+      const message = JSON.stringify({ type: "jobOutcome", lease, outcome: { ...outcome, trace } });
       return ranting(() => message)(attacker);
     },
   },

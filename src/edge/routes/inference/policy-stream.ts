@@ -10,6 +10,7 @@ import { type Env, scopeEnv } from "../../config.ts";
 import { authorise, type Caller, holderOf } from "../../http/auth.ts";
 import { spendRate } from "../../http/key-rate.ts";
 import { parseJson } from "../../http/read-body.ts";
+import { type Rate, RateLimiter } from "../../http/rate-limiter.ts";
 import { openScope } from "../../http/span-log.ts";
 import { logRefusal } from "../../inference/outcome-log.ts";
 import { currentSnapshot } from "../../inference/snapshot.ts";
@@ -92,6 +93,10 @@ export class PolicyStream extends DurableObject<Env> {
       const problem = toProblem(error);
       send(socket, { seq, problem });
       if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
+      // Who asks again with each refusal would keep the thread busy with refusals.
+      const isFault = problem.code === "rate-limited" || problem.code === "invalid-request" || error instanceof TooMany;
+      if (isFault && !faults.spend(stream.project, FAULTS, Date.now()).isAllowed)
+        endSocket(socket, TRY_AGAIN_LATER, `more than ${FAULTS.perSecond} refused observations a second`);
     } finally {
       this.#inFlight--;
     }
@@ -109,7 +114,7 @@ export class PolicyStream extends DurableObject<Env> {
     const env = scopeEnv(this.env, project);
     if (this.#inFlight > LIMITS.streamedObservations) {
       waitUntil(logRefusal({ env, waitUntil }, version.model, "overloaded"));
-      throw tooMany();
+      throw new TooMany();
     }
     const leaveThread = await threadShares.begin({ holder: holderOf(caller), kind: "inference", waitUntil });
     try {
@@ -129,8 +134,14 @@ export class PolicyStream extends DurableObject<Env> {
   }
 }
 
-/** RFC 6455, 7.4.1. */
+/** RFC 6455, 7.4.1, and IANA's registry of close codes. */
 const POLICY_VIOLATION = 1008;
+const TRY_AGAIN_LATER = 1013;
+
+/** Observations of a project's streams in this isolate that are refused by the caller's fault. */
+export const FAULTS: Rate = { perSecond: 200, burst: 400 };
+const KNOWN_PROJECTS = 1_000;
+const faults = new RateLimiter(KNOWN_PROJECTS);
 
 function send(socket: WebSocket, answer: StreamedAction): void {
   // A client that closed the socket does not wait for the rest.
@@ -149,7 +160,9 @@ function findNumber(text: string): number | null {
   return Number.isSafeInteger(seq) ? seq : null;
 }
 
-function tooMany(): ProblemError {
-  const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
-  return new ProblemError("overloaded", detail, { retryAfterMs: 100 });
+class TooMany extends ProblemError {
+  constructor() {
+    const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
+    super("overloaded", detail, { retryAfterMs: 100 });
+  }
 }

@@ -1,5 +1,8 @@
 import { inArray, sql } from "drizzle-orm";
 import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { BoundedPlaces } from "../../bounded-places.ts";
+import { untilEntered } from "../../heavy-places.ts";
 import { endTurn } from "../../turns.ts";
 import { type Database, listOf } from "../database.ts";
 import { runners } from "../schema.ts";
@@ -18,8 +21,11 @@ export interface Room {
   characters: number;
 }
 
-/** Of the runners of one reading, or of one project: four thousand of ours have some 3 KB each beside their kernels. */
-export const ANNOUNCED_ROOM = 2 ** 24;
+/** Of the runners of one reading, or of one project: two thousand of ours have some 3 KB each beside their kernels. */
+export const ANNOUNCED_ROOM = 2 ** 23;
+/** More texts are read by one request at a time: each would parse all of them. */
+const FEW = 8;
+const reading = new BoundedPlaces({ ofOne: 1, ofAll: 1, leaseMs: 30_000 });
 
 /** Kernels and environments that runners announced: those of one release are the same objects for a whole fleet. */
 export class AnnouncedParts {
@@ -70,20 +76,38 @@ export async function withCapabilities<Row extends { readonly id: string; readon
   rows: readonly Row[],
 ): Promise<(Row & { readonly capabilities: Capabilities })[]> {
   const known = new Map<string, Capabilities>();
-  const unknown: string[] = [];
-  for (const { id, version } of rows) {
-    const found = kept.get(id);
-    if (found?.version === version) known.set(id, found.capabilities);
-    else unknown.push(id);
-  }
-  const room = { characters: ANNOUNCED_ROOM };
-  for (let from = 0; from < unknown.length; from += READ_AT_ONCE) {
-    if (from > 0) await endTurn();
-    for (const read of await readTexts(db, unknown.slice(from, from + READ_AT_ONCE))) known.set(...keep(read, room));
+  const readOthers = async (unknown: readonly string[]) => {
+    const room = { characters: ANNOUNCED_ROOM };
+    for (let from = 0; from < unknown.length; from += READ_AT_ONCE) {
+      if (from > 0) await endTurn();
+      for (const read of await readTexts(db, unknown.slice(from, from + READ_AT_ONCE))) known.set(...keep(read, room));
+    }
+  };
+  const unknown = addKept(known, rows);
+  if (unknown.length <= FEW) await readOthers(unknown);
+  else {
+    const place = await untilEntered((nowMs) => reading.enter("any", nowMs));
+    // Where another reading takes that long, the database is what is late.
+    if (place === null) throw new ProblemError("overloaded", "What runners announced is still being read.");
+    // Another request may have read them meanwhile.
+    await readOthers(addKept(known, rows)).finally(() => reading.leave(place));
   }
   return rows.flatMap((row) => {
     const capabilities = known.get(row.id);
     return capabilities === undefined ? [] : [{ ...row, capabilities }];
+  });
+}
+
+/** Adds those that are kept as their rows are now; returns the others. */
+function addKept(
+  known: Map<string, Capabilities>,
+  rows: readonly { readonly id: string; readonly version: number }[],
+): string[] {
+  return rows.flatMap(({ id, version }) => {
+    const found = kept.get(id);
+    if (found?.version !== version) return [id];
+    known.set(id, found.capabilities);
+    return [];
   });
 }
 

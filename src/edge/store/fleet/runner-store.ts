@@ -84,7 +84,7 @@ export async function listRunners(
 }
 
 /** Bytes of what the runners of one page announced; a page has one runner at least. */
-const PAGE_BYTES = 8 * 2 ** 20;
+const PAGE_BYTES = 2 * 2 ** 20;
 
 function countWithin(found: readonly { readonly bytes: number }[], limit: number): number {
   let bytes = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseRunners, type ComputeRunner } from "../../../../src/edge/services/choose-runners.ts";
+import { chooseRunners, type ComputeRunner, toComputeRunner } from "../../../../src/edge/services/choose-runners.ts";
 import { capabilities } from "../../../edge/stack/samples.ts";
 
 function runner(id: string, further: { software?: boolean; labels?: Record<string, string> } = {}): ComputeRunner {
@@ -10,7 +10,7 @@ function runner(id: string, further: { software?: boolean; labels?: Record<strin
     software,
     backends: ["wgsl" as const],
   }));
-  return { id, labels, capabilities: { ...capabilities, devices } };
+  return toComputeRunner(id, labels, { ...capabilities, devices });
 }
 
 const kernel = capabilities.kernels[0]!.name;

@@ -43,9 +43,9 @@ describe("parts that runners announced", () => {
 
 describe("the queue's runners", () => {
   const open = () => {
-    const { sql, transactionSync } = new SimStorage();
-    migrateObject({ sql, transactionSync: transactionSync.bind(new SimStorage()) }, QUEUE_MIGRATIONS);
-    return sql;
+    const storage = new SimStorage();
+    migrateObject(storage, QUEUE_MIGRATIONS);
+    return storage.sql;
   };
   const runnerOf = (id: string, project: string, announced = copy()): KnownRunner => {
     const state = { online: true, draining: false, shared: false, jobsLeft: null };

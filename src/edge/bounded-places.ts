@@ -1,4 +1,4 @@
-import { FairPlaces } from "../../protocol/inference/fair-places.ts";
+import { FairPlaces } from "../protocol/inference/fair-places.ts";
 
 interface Held {
   readonly holder: string;

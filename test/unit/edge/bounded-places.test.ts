@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BoundedPlaces } from "../../../../src/edge/http/bounded-places.ts";
+import { BoundedPlaces } from "../../../src/edge/bounded-places.ts";
 
 const bounds = { ofOne: 2, ofAll: 3, leaseMs: 1_000 };
 

@@ -1,4 +1,4 @@
-import { ProblemError } from "../../protocol/wire/problem.ts";
+import { ProblemError } from "../protocol/wire/problem.ts";
 import { BoundedPlaces, type Bounds } from "./bounded-places.ts";
 
 /** Longest wait for a place: a page asks for some twenty plots at once, and each may take a second. */
