@@ -85,47 +85,54 @@ export class PolicyStream extends DurableObject<Env> {
     const maxBytes = measureMessage(stream.version.policy);
     // A message that is wrong or refused counts as a request, too, and is answered under its number.
     const seq = typeof data === "string" && data.length <= maxBytes ? findNumber(data) : null;
+    let leaveThread: (() => void) | null = null;
     this.#inFlight++;
     try {
-      await this.#admit(stream);
-      send(socket, await this.#answer(stream, checkText(data, maxBytes), arrivedAtMs));
+      leaveThread = await this.#admit(stream, () => assertShort(data, maxBytes));
+      send(socket, await this.#answer(stream, data as string, arrivedAtMs, leaveThread));
     } catch (error) {
       const problem = toProblem(error);
       send(socket, { seq, problem });
       if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
       // Who asks again with each refusal would keep the thread busy with refusals.
-      const isFault = problem.code === "rate-limited" || problem.code === "invalid-request" || error instanceof TooMany;
+      const isFault = leaveThread === null || problem.code === "invalid-request";
       if (isFault && !faults.spend(stream.project, FAULTS, Date.now()).isAllowed)
         endSocket(socket, TRY_AGAIN_LATER, `more than ${FAULTS.perSecond} refused observations a second`);
     } finally {
+      leaveThread?.();
       this.#inFlight--;
     }
   }
 
-  /** Checks the key each time, so that a revoked key lasts no longer here than elsewhere. */
-  async #admit({ caller }: Stream): Promise<void> {
-    const principal = await authorise(this.env, caller, endpoints.streamPolicy, this.#waitUntil);
-    if (principal?.kind === "key") spendRate(this.env, principal, this.#waitUntil);
+  /**
+   * Waits for the observation's turn on the thread; the returned function ends it. Checks the key each time, so that a
+   * revoked key lasts no longer here than elsewhere.
+   */
+  async #admit({ caller, project, version }: Stream, check: () => void): Promise<() => void> {
+    const waitUntil = this.#waitUntil;
+    const principal = await authorise(this.env, caller, endpoints.streamPolicy, waitUntil);
+    if (principal?.kind === "key") spendRate(this.env, principal, waitUntil);
+    check();
+    if (this.#inFlight > LIMITS.streamedObservations) {
+      waitUntil(logRefusal({ env: scopeEnv(this.env, project), waitUntil }, version.model, "overloaded"));
+      throw tooMany();
+    }
+    return threadShares.begin({ holder: holderOf(caller), kind: "inference", waitUntil });
   }
 
-  async #answer(stream: Stream, text: string, arrivedAtMs: number): Promise<StreamedAction> {
-    const { caller, project, version, action: choice, seed, wishes, trace } = stream;
+  async #answer(
+    { project, version, action: choice, seed, wishes, trace }: Stream,
+    text: string,
+    arrivedAtMs: number,
+    leaveThread: () => void,
+  ): Promise<StreamedAction> {
     const waitUntil = this.#waitUntil;
     const env = scopeEnv(this.env, project);
-    if (this.#inFlight > LIMITS.streamedObservations) {
-      waitUntil(logRefusal({ env, waitUntil }, version.model, "overloaded"));
-      throw new TooMany();
-    }
-    const leaveThread = await threadShares.begin({ holder: holderOf(caller), kind: "inference", waitUntil });
-    try {
-      const { seq, observation } = parseInput(StreamedObservation, parseJson(new TextEncoder().encode(text)));
-      const call = { env, waitUntil, scope: openScope(env, trace, waitUntil), arrivedAtMs, leaveThread };
-      const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
-      const action = decide(choice, outputs[0] ?? [], seed, seq);
-      return { seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs };
-    } finally {
-      leaveThread();
-    }
+    const { seq, observation } = parseInput(StreamedObservation, parseJson(new TextEncoder().encode(text)));
+    const call = { env, waitUntil, scope: openScope(env, trace, waitUntil), arrivedAtMs, leaveThread };
+    const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
+    const action = decide(choice, outputs[0] ?? [], seed, seq);
+    return { seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs };
   }
 
   /** An abnormal end has no code that can be sent back; the runtime answers a close. */
@@ -138,7 +145,7 @@ export class PolicyStream extends DurableObject<Env> {
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
-/** Observations of a project's streams in this isolate that are refused by the caller's fault. */
+/** Observations of a project's streams in this isolate that are wrong, or refused before they are looked at. */
 export const FAULTS: Rate = { perSecond: 200, burst: 400 };
 const KNOWN_PROJECTS = 1_000;
 const faults = new RateLimiter(KNOWN_PROJECTS);
@@ -148,9 +155,9 @@ function send(socket: WebSocket, answer: StreamedAction): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
 }
 
-/** A message as text. Its characters are its bytes, unless it is wrong. */
-function checkText(data: string | ArrayBuffer, maxBytes: number): string {
-  if (typeof data === "string" && data.length <= maxBytes) return data;
+/** Characters of a text are its bytes, unless it is wrong. */
+function assertShort(data: string | ArrayBuffer, maxBytes: number): void {
+  if (typeof data === "string" && data.length <= maxBytes) return;
   throw invalidRequest([{ pointer: "#", message: `must be text of at most ${maxBytes} bytes` }]);
 }
 
@@ -160,9 +167,7 @@ function findNumber(text: string): number | null {
   return Number.isSafeInteger(seq) ? seq : null;
 }
 
-class TooMany extends ProblemError {
-  constructor() {
-    const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
-    super("overloaded", detail, { retryAfterMs: 100 });
-  }
+function tooMany(): ProblemError {
+  const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
+  return new ProblemError("overloaded", detail, { retryAfterMs: 100 });
 }
