@@ -45,6 +45,10 @@ export class BoundedPlaces {
     return place;
   }
 
+  has(place: object): boolean {
+    return this.#held.has(place);
+  }
+
   leave(place: object): void {
     const held = this.#held.get(place);
     if (held === undefined) return;

@@ -39,9 +39,12 @@ export class HeavyPlaces {
   }
 
   async #waitFor({ project, gone }: HeavyCall): Promise<object> {
-    const turn = this.waiting.enter(project, Date.now());
+    let turn = this.waiting.enter(project, Date.now());
     if (turn === null) throw tooMany(project);
     const enter = (nowMs: number) => {
+      // After a stall of the whole isolate all that waited count as gone.
+      if (turn === null || !this.waiting.has(turn)) turn = this.waiting.enter(project, nowMs);
+      if (turn === null) return null;
       const isNext = this.waiting.takeTurn(turn, nowMs, (holder) => this.working.hasRoom(holder, nowMs));
       return isNext ? this.working.enter(project, nowMs) : null;
     };
@@ -50,7 +53,7 @@ export class HeavyPlaces {
       if (place === null) throw tooMany(project);
       return place;
     } finally {
-      this.waiting.leave(turn);
+      if (turn !== null) this.waiting.leave(turn);
     }
   }
 }
@@ -73,7 +76,7 @@ export async function untilEntered(
 }
 
 function tooMany(project: string): ProblemError {
-  const detail = `The project ${project} asks too many heavy questions at once: ask some after the others.`;
+  const detail = `Too many heavy questions of ${project} and others wait: ask some after the others.`;
   return new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
 }
 

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { ZOO, type ZooModel } from "../../../models/zoo.ts";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
 import { openProgressLine } from "../render/progress-line.ts";
+import { listRunners } from "../runner/find-runner.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { averageZoo, renderZoo, type ZooFailure, type ZooRow } from "./zoo-rows.ts";
 import { measurePlacement, uploadZooModel, waitForPlacements } from "./place-zoo.ts";
@@ -70,7 +70,7 @@ function chooseModels(names: readonly string[]): readonly ZooModel[] {
 }
 
 async function findRunner(client: Client, wanted: string | undefined): Promise<Runner> {
-  const { items } = await client.call(endpoints.listRunners, { query: { limit: 200 } });
+  const items = await listRunners(client);
   const online = items.filter(({ state }) => state === "online");
   const fitting = online.filter(({ name, id }) => wanted === undefined || wanted === name || wanted === id);
   const [runner, other] = fitting;

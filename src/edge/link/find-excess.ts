@@ -9,10 +9,10 @@ const MiB = 1_024 * 1_024;
 /**
  * All messages of a runner, characters of its texts and bytes of its frames, counted before they are read: beyond, its
  * socket is closed. One runner answers some thousand inferences a second, a full table of `inFlightPerRunner` at once.
- * Its longest texts are outcomes of jobs with trace and samples, up to 16 MiB, which it repeats until they are settled.
+ * Its longest texts are outcomes of jobs with trace and samples, up to 12 Mi, which it repeats until they are settled.
  */
 export const INBOUND = { perSecond: 10_000, burst: 20_000 };
-export const TEXTS = { perSecond: 16 * MiB, burst: 64 * MiB };
+export const TEXTS = { perSecond: 16 * MiB, burst: 128 * MiB };
 export const FRAMES = { perSecond: 256 * MiB, burst: 1_024 * MiB };
 /**
  * Messages to the queue and the database: beyond, the socket is closed. Of a job's progress so many are kept, and the
@@ -81,10 +81,13 @@ export function countTalk(link: LinkParts): string | null {
   return isSpent(link, "talk") ? `more than ${TALK.perSecond} small messages a second` : null;
 }
 
-/** Whether a message may wait for the thread: it is long work, and may be lost or comes again. */
+/**
+ * Whether a message may wait for the thread: it is long work, and may be lost or comes again. A failure comes once where
+ * its runner stops, declines the job or cannot read it.
+ */
 export function mayWait(message: RunnerMessage): boolean {
   if (message.type === "health") return message.requestId === null;
-  return message.type === "directOutcomes" || message.type === "jobOutcome";
+  return message.type === "directOutcomes" || (message.type === "jobOutcome" && message.outcome.ok);
 }
 
 /** What becomes of a message that is too much: it is dropped, or ends the socket for this reason. */

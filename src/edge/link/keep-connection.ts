@@ -53,7 +53,7 @@ export function closeSocket(link: LinkParts, socket: LinkSocket, code: number, r
 /** Handles the close of a socket. */
 export async function noteClose(link: LinkParts, socket: LinkSocket, code: number): Promise<void> {
   endSocket(socket, code, "closed by the runner");
-  await noteDisconnect(link, socket, !FAULTLESS.has(code) && !link.memory.excused.has(socket));
+  await noteDisconnect(link, socket, !FAULTLESS.has(code));
 }
 
 /** Handles the loss of a socket. `isFault`: the runner did not leave by itself. */
@@ -67,7 +67,7 @@ export async function noteDisconnect(link: LinkParts, socket: LinkSocket, isFaul
   const isNew = !memory.gone.has(socket) && (await outside.connected.read()) !== undefined;
   memory.gone.add(socket);
   await markOffline(link, runnerId, connectionId);
-  if (isFault && isWelcomed && isNew) await outside.queue().runnerFlapped(runnerId);
+  if (isFault && isWelcomed && isNew && !memory.excused.has(socket)) await outside.queue().runnerFlapped(runnerId);
 }
 
 /** Ends the socket of a removed runner. */

@@ -1,19 +1,26 @@
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { HeavyPlaces } from "../heavy-places.ts";
 
-/**
- * Characters of a long text, which waits for its turn before it is read. It can only be an outcome of a job, which comes
- * again: everything else that a runner sends is shorter.
- */
-export const LONG_TEXT = 512 * 1_024;
+/** Characters of a long text, whatever it is: our runners send no other that is longer than outcomes of jobs. */
+const LONG_TEXT = 512 * 1_024;
+/** Characters of a long outcome. */
+export const LONG_OUTCOME = 64 * 1_024;
+/** As our runners write it, whose type comes first. */
+const OUTCOME = '{"type":"jobOutcome"';
 /** Characters that are scanned in one turn: some three milliseconds. */
 const SCANNED_AT_ONCE = 2 ** 20;
 
+/** Whether a text waits for its turn before it is read, and is dropped where too many wait: an outcome comes again. */
+export function isLong(text: string): boolean {
+  return text.length > LONG_TEXT || (text.length > LONG_OUTCOME && text.startsWith(OUTCOME));
+}
+
 /**
  * Long texts in this isolate. One is read and passed on at a time, since what is parsed takes some five times as much of
- * the isolate's 128 MB as the text; few others wait, of up to `LIMITS.outcomeTextLength` each.
+ * the isolate's 128 MB as the text; few others wait, of up to `LIMITS.outcomeTextLength` each, and some of twice as many
+ * bytes.
  */
-export const longTexts = new HeavyPlaces({ ofOne: 1, ofAll: 1, leaseMs: 60_000 }, { ofOne: 2, ofAll: 3 });
+export const longTexts = new HeavyPlaces({ ofOne: 1, ofAll: 1, leaseMs: 60_000 }, { ofOne: 1, ofAll: 2 });
 
 /**
  * Whether JSON text has more values than may be parsed at once, as they take far more memory than the text. Marks within
@@ -22,8 +29,12 @@ export const longTexts = new HeavyPlaces({ ofOne: 1, ofAll: 1, leaseMs: 60_000 }
 export async function hasTooManyValues(text: string, endTurn: () => Promise<void>): Promise<boolean> {
   let values = 0;
   let isQuoted = false;
+  let turnAt = SCANNED_AT_ONCE;
   for (let at = 0; at < text.length; at++) {
-    if (at % SCANNED_AT_ONCE === SCANNED_AT_ONCE - 1) await endTurn();
+    if (at >= turnAt) {
+      await endTurn();
+      turnAt = at + SCANNED_AT_ONCE;
+    }
     const mark = text.charCodeAt(at);
     if (mark === QUOTE) isQuoted = !isQuoted;
     else if (mark === BACKSLASH) at++;

@@ -20,9 +20,11 @@ import { cancelLeases } from "./ask-runner.ts";
 import { countInbound, countTalk, findExcess, mayWait } from "./find-excess.ts";
 import { closeSocket, endRunner, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
-import { hasTooManyValues, LONG_TEXT, longTexts } from "./long-text.ts";
+import { hasTooManyValues, isLong, longTexts } from "./long-text.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
 import { logFailure } from "../log-failure.ts";
+import { TOO_LARGE } from "../queue/keep-result.ts";
+import type { PassedOutcome } from "../queue/queue-rpc.ts";
 import { endTurn } from "../turns.ts";
 
 /** Handles a text or a frame from the runner. */
@@ -37,8 +39,25 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
     return end(tooMuch);
   }
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
-  if (message.length > LONG_TEXT) return receiveLong(link, socket, message);
+  if (isLong(message)) return receiveLong(link, socket, message);
+  if (message.length > SHORT_TEXT && message.startsWith(DIRECT_OUTCOMES)) return receiveInTurn(link, socket, message);
   await receiveParsed(link, socket, parseText(RunnerMessage, message), message.length);
+}
+
+/** As our runners write it, whose type comes first. A thousand outcomes take ten milliseconds to read. */
+const DIRECT_OUTCOMES = '{"type":"directOutcomes"';
+const SHORT_TEXT = 8_192;
+
+/** Handles a message that may be lost in its turn on the thread. */
+async function receiveInTurn(link: LinkParts, socket: LinkSocket, text: string): Promise<void> {
+  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(() => null);
+  if (leave === null) return;
+  try {
+    if (socket.readyState === WebSocket.OPEN)
+      await receiveParsed(link, socket, parseText(RunnerMessage, text), text.length, true);
+  } finally {
+    leave();
+  }
 }
 
 /** Handles a text of megabytes in turns: to parse, to check and to pass it on takes some ten milliseconds each. */
@@ -56,7 +75,7 @@ async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): P
       await endTurn();
       const parsed = json.ok ? checkMessage(RunnerMessage, json.json) : json;
       await endTurn();
-      if (socket.readyState === WebSocket.OPEN) await receiveParsed(link, socket, parsed, text.length);
+      await receiveParsed(link, socket, parsed, text.length, true);
     } finally {
       leave();
     }
@@ -73,6 +92,7 @@ async function receiveParsed(
   socket: LinkSocket,
   parsed: ParsedText<RunnerMessage>,
   length: number,
+  isInTurn = false,
 ): Promise<void> {
   const end = (reason: string) => closeSocket(link, socket, CLOSE_CODES.protocolError, reason);
   if (!parsed.ok) {
@@ -84,8 +104,9 @@ async function receiveParsed(
   let leave = () => {};
   try {
     const { project = "" } = attachmentOf(socket);
-    if (length <= LONG_TEXT && mayWait(parsed.message)) leave = await link.outside.beginTurn(project);
-    if (socket.readyState !== WebSocket.OPEN) return;
+    if (!isInTurn && mayWait(parsed.message)) leave = await link.outside.beginTurn(project);
+    // An outcome is settled although its runner has gone meanwhile.
+    if (socket.readyState !== WebSocket.OPEN && parsed.message.type !== "jobOutcome") return;
     await receiveMessage(link, socket, parsed.message);
   } catch (error) {
     // The runner repeats essential messages: hello after a reconnect, outcomes of jobs until they are settled. Outcomes
@@ -181,9 +202,23 @@ async function welcome(
 /** The queue, which has one thread for all, gets a result as JSON: it would copy megabytes of objects instead. */
 async function passOutcome({ outside }: LinkParts, socket: LinkSocket, message: JobOutcome): Promise<void> {
   const { lease, outcome } = message;
-  const passed = outcome.ok ? { ...outcome, result: undefined, resultText: JSON.stringify(outcome.result) } : outcome;
-  const stored = await outside.queue().settle(attachmentOf(socket).runnerId, { lease, outcome: passed });
+  const stored = await outside.queue().settle(attachmentOf(socket).runnerId, { lease, outcome: toPassed(outcome) });
   sendMessage(socket, { type: "jobSettled", lease, stored });
+}
+
+function toPassed(outcome: JobOutcome["outcome"]): PassedOutcome["outcome"] {
+  if (!outcome.ok) return outcome;
+  const { samples, trace, ...rest } = outcome;
+  const resultText = JSON.stringify(outcome.result);
+  if (resultText.length > LIMITS.jobResultBytes) return { ok: false, problem: TOO_LARGE };
+  return {
+    ...rest,
+    result: undefined,
+    resultText,
+    // What is too long would not be kept; the queue must not hold it.
+    ...(samples !== undefined && samples.length <= LIMITS.samplesBytes && { samples }),
+    ...(trace !== undefined && { trace: trace.length <= LIMITS.traceBytes ? trace : "" }),
+  };
 }
 
 /** The queue gets new capabilities first, since the next outcome may depend on them. */

@@ -20,7 +20,10 @@ const UNSOUND = createProblem(
   "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
 );
 
-const TOO_LARGE = createProblem("payload-too-large", `A result may have ${LIMITS.jobResultBytes} bytes as JSON.`);
+export const TOO_LARGE = createProblem(
+  "payload-too-large",
+  `A result may have ${LIMITS.jobResultBytes} bytes as JSON.`,
+);
 const encoder = new TextEncoder();
 /** Characters kept of a failed job's detail, and of pointer and message of each of its errors; their number. */
 const DETAIL_LENGTH = 4_096;

@@ -62,7 +62,7 @@ type Outcome = JobOutcome["outcome"];
 
 /**
  * A job's outcome as the link passes it on: its result is JSON, since a copy of megabytes of objects takes ten times as
- * long. The link of an older release passes the result itself.
+ * long. The link of an older release passes the result itself; with the queue of an older one the outcome comes again.
  */
 export interface PassedOutcome {
   readonly lease: Lease;

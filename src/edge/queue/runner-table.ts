@@ -1,7 +1,7 @@
 import type { KnownRunner } from "./queue-rpc.ts";
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
-import { ANNOUNCED_ROOM, AnnouncedParts, ownLength, type Room } from "../store/fleet/capability-cache.ts";
+import { ANNOUNCED_ROOM, AnnouncedParts, isCut, ownLength, Room } from "../store/fleet/capability-cache.ts";
 import type { ObjectSql } from "../store/migrate-object.ts";
 
 type Row = {
@@ -14,6 +14,11 @@ type Row = {
   jobs_left: number | null;
 };
 
+/** Characters of what runners of all projects announced that are kept parsed, which takes some three times as many bytes. */
+const ROOM_OF_ALL = 1.5 * ANNOUNCED_ROOM;
+/** Where something had no room, all is read anew after this time: what is announced no more then has its room back. */
+const READ_ANEW_MS = 600_000;
+
 /**
  * Runners that have said hello, in the queue object's SQLite, and in memory as they were read last: their capabilities
  * have kilobytes of JSON, and each dispatch looks at all of them.
@@ -22,9 +27,12 @@ export class RunnerTable {
   readonly #sql: ObjectSql;
   #known: Map<string, KnownRunner> | null = null;
   #fleet: string | null = null;
-  readonly #parts = new AnnouncedParts();
+  #parts = new AnnouncedParts();
+  #roomOfAll = new Room(ROOM_OF_ALL);
   /** By project. */
   readonly #rooms = new Map<string, Room>();
+  #readAtMs = 0;
+  #isCut = false;
 
   constructor(sql: ObjectSql) {
     this.#sql = sql;
@@ -38,6 +46,10 @@ export class RunnerTable {
 
   save(runner: KnownRunner): void {
     const before = this.find(runner.id);
+    const isAsBefore =
+      before?.project === runner.project &&
+      before.shared === runner.shared &&
+      this.#announcedBy(runner.id) === JSON.stringify(runner.capabilities);
     this.#sql.exec(
       `insert into runners (id, capabilities, online, draining, project, shared, jobs_left)
        values (?, ?, ?, ?, ?, ?, ?)
@@ -54,13 +66,14 @@ export class RunnerTable {
     );
     this.#known?.set(runner.id, this.#share(runner));
     // Most runners come back as they were.
-    if (before === null || !isAbleAs(before, runner)) this.#fleet = this.#nameFleet();
+    if (!isAsBefore) this.#fleet = this.#nameFleet();
   }
 
   setCapabilities(id: string, capabilities: Capabilities): void {
     const before = this.find(id);
-    if (before === null || isAbleAs(before, { ...before, capabilities })) return;
-    this.#sql.exec("update runners set capabilities = ? where id = ?", JSON.stringify(capabilities), id);
+    const text = JSON.stringify(capabilities);
+    if (before === null || this.#announcedBy(id) === text) return;
+    this.#sql.exec("update runners set capabilities = ? where id = ?", text, id);
     this.#update(id, this.#share({ ...before, capabilities }));
     this.#fleet = this.#nameFleet();
   }
@@ -89,8 +102,7 @@ export class RunnerTable {
 
   forget(id: string): void {
     this.#sql.exec("delete from runners where id = ?", id);
-    const before = this.find(id);
-    if (before !== null) this.#roomWithout(id, before.project);
+    this.#giveBack(id);
     this.#known?.delete(id);
     this.#fleet = this.#nameFleet();
   }
@@ -110,24 +122,46 @@ export class RunnerTable {
   }
 
   #all(): Map<string, KnownRunner> {
-    if (this.#known !== null) return this.#known;
-    this.#known = new Map();
+    const nowMs = Date.now();
+    if (this.#known !== null && !(this.#isCut && nowMs - this.#readAtMs > READ_ANEW_MS)) return this.#known;
+    this.#known = null;
+    this.#parts = new AnnouncedParts();
+    this.#roomOfAll = new Room(ROOM_OF_ALL);
+    this.#rooms.clear();
+    this.#isCut = false;
+    this.#readAtMs = nowMs;
+    const known = new Map<string, KnownRunner>();
     // One after the other: texts of all runners at once would fill the memory.
-    for (const row of this.#sql.exec<Row>("select * from runners")) this.#known.set(row.id, this.#share(toRunner(row)));
-    return this.#known;
+    for (const row of this.#sql.exec<Row>("select * from runners")) known.set(row.id, this.#share(toRunner(row)));
+    this.#known = known;
+    return known;
+  }
+
+  /** What a runner announced last, as JSON. */
+  #announcedBy(id: string): string | undefined {
+    const rows = this.#sql.exec<{ capabilities: string }>("select capabilities from runners where id = ?", id);
+    return rows.toArray()[0]?.capabilities;
   }
 
   /** Most of what it announced is what others announced, too. */
   #share(runner: KnownRunner): KnownRunner {
-    const room = this.#roomWithout(runner.id, runner.project);
-    return { ...runner, capabilities: this.#parts.share(runner.capabilities, room) };
+    this.#giveBack(runner.id);
+    const capabilities = this.#parts.share(runner.capabilities, this.#roomOf(runner.project));
+    if (isCut(runner.capabilities, capabilities)) {
+      if (!this.#isCut) console.warn(JSON.stringify({ event: "announcement-cut", runnerId: runner.id }));
+      this.#isCut = true;
+    }
+    return { ...runner, capabilities };
   }
 
-  #roomWithout(id: string, project: string): Room {
-    const room = this.#rooms.get(project) ?? { characters: ANNOUNCED_ROOM };
-    this.#rooms.set(project, room);
+  #giveBack(id: string): void {
     const before = this.#known?.get(id);
-    if (before !== undefined) room.characters += ownLength(before.capabilities);
+    if (before !== undefined) this.#roomOf(before.project).take(-ownLength(before.capabilities));
+  }
+
+  #roomOf(project: string): Room {
+    const room = this.#rooms.get(project) ?? new Room(ANNOUNCED_ROOM, this.#roomOfAll);
+    this.#rooms.set(project, room);
     return room;
   }
 
@@ -142,12 +176,6 @@ export class RunnerTable {
     this.#sql.exec("insert into fleet (name) values (?)", name);
     return name;
   }
-}
-
-/** Whether a runner may take the same jobs as before. */
-function isAbleAs(before: KnownRunner, after: KnownRunner): boolean {
-  const isSame = before.project === after.project && before.shared === after.shared;
-  return isSame && JSON.stringify(before.capabilities) === JSON.stringify(after.capabilities);
 }
 
 function toRunner(row: Row): KnownRunner {

@@ -1,5 +1,7 @@
 import type { Job, JobProgress } from "../../protocol/jobs/job.ts";
 import type { Lease } from "../../protocol/link.ts";
+import { HeavyPlaces } from "../heavy-places.ts";
+import { LONG_OUTCOME } from "../link/long-text.ts";
 import { logFailure } from "../log-failure.ts";
 import { dispatchJobs } from "./dispatch-jobs.ts";
 import * as machine from "./lease-machine.ts";
@@ -25,8 +27,7 @@ export async function settleJob(
   runnerId: string,
   { lease, outcome }: PassedOutcome,
 ): Promise<boolean> {
-  const { store, log, outside } = queue;
-  const { results } = outside;
+  const { store, outside } = queue;
   const job = store.findRecord(lease.jobId);
   if (job === null) return false;
   const wasStored = job.state === "succeeded" && job.epoch === lease.epoch && job.runnerId === runnerId;
@@ -37,9 +38,28 @@ export async function settleJob(
   const isYoung = nowMs - (store.leasedAtMs(job.id) ?? nowMs) < queue.leaseMs;
   if (!outcome.ok && outcome.declined === true && isYoung)
     return takeBack(queue, job, runnerId, outcome.problem.detail);
-  const held = findHeld(queue, job, runnerId);
   // Grants the database a full lease, so that the job is not reassigned while its result is stored.
   if (outcome.ok) store.save(machine.renewLease(job, nowMs, queue.leaseMs));
+  const settle = () => settleHeld(queue, job, runnerId, { lease, outcome });
+  if (!outcome.ok || (outcome.resultText?.length ?? 0) + (outcome.trace?.length ?? 0) <= LONG_OUTCOME) return settle();
+  // Links in many isolates may each pass one on.
+  const call = { project: store.projectOf(job.id) ?? "", waitUntil: (work: Promise<unknown>) => outside.later(work) };
+  return longOutcomes.doIn(call, settle);
+}
+
+/** Outcomes with up to `LIMITS.jobResultBytes` and `traceBytes`; one that finds no place comes again. */
+const longOutcomes = new HeavyPlaces({ ofOne: 1, ofAll: 2, leaseMs: 60_000 }, { ofOne: 2, ofAll: 4 });
+
+async function settleHeld(
+  queue: QueueParts,
+  job: machine.JobRecord,
+  runnerId: string,
+  { lease, outcome }: PassedOutcome,
+): Promise<boolean> {
+  const { store, log, outside } = queue;
+  const { results } = outside;
+  const nowMs = outside.now();
+  const held = findHeld(queue, job, runnerId);
   const judged = await results.judge(held.spec, outcome);
   let resultText = "";
   if (judged.ok) resultText = await results.keep(held, judged, nowMs);

@@ -46,7 +46,7 @@ export async function rememberItems(
   const grown = last === undefined || !hasRoom(last, rows.byteLength, added) ? undefined : last;
   const [before, known] = await Promise.all([
     grown === undefined ? null : getArtifact(env.ARTIFACTS, grown.digest),
-    grown === undefined ? undefined : readPartKeys(db, name, [grown.part]),
+    grown === undefined ? undefined : readPartKeys(db, memory, [grown.part]),
   ]);
   if (grown !== undefined && before === null) throw new TypeError(`the artifact ${grown.digest} is gone`);
   const head = before === null ? new Uint8Array() : new Uint8Array(await before.arrayBuffer());
@@ -65,7 +65,11 @@ export async function rememberItems(
     return;
   }
   await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
-  throw new ProblemError("conflict", `The memory ${name} was changed by another call: try again.`);
+  throw changedMeanwhile(name);
+}
+
+function changedMeanwhile(name: string): ProblemError {
+  return new ProblemError("conflict", `The memory ${name} was changed by another call: try again.`);
 }
 
 function hasRoom({ sizeBytes, keyBytes }: MemoryPart, rowsBytes: number, added: readonly string[]): boolean {
@@ -173,12 +177,14 @@ export async function searchItems(
     const numbers = parts.map(({ part }) => part);
     const [cosines, keys] = await Promise.all([
       Promise.all(parts.map(searchPart)),
-      readPartKeys(openProject(env), name, numbers),
+      readPartKeys(openProject(env), memory, numbers),
     ]);
     for (const [query, found] of best.entries()) {
       for (const [index, { part }] of parts.entries()) {
         const items = cosines[index]!.length / queries.length;
-        addMatches(found, keys.get(part) ?? [], cosines[index]!.subarray(query * items, (query + 1) * items));
+        const partKeys = keys.get(part);
+        if (partKeys === undefined) throw changedMeanwhile(name);
+        addMatches(found, partKeys, cosines[index]!.subarray(query * items, (query + 1) * items));
       }
       await endShortTurn();
     }
@@ -218,15 +224,18 @@ function groupParts(memory: StoredMemory, queries: number): MemoryPart[][] {
 
 function cosinesOf(bytes: Uint8Array | undefined, count: number): Float32Array {
   if (bytes?.byteLength !== 4 * count) throw new ProblemError("backend-failed", "The runner compared something else.");
-  return new Float32Array(new Uint8Array(bytes).buffer);
+  const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  // Of megabytes, a copy counts.
+  return isAligned
+    ? new Float32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count)
+    : new Float32Array(new Uint8Array(bytes).buffer);
 }
 
 /** Adds the items of a part. Its keys may have become more since: the items of a memory are only ever appended. */
 function addMatches(best: BestMatches<Match>, keys: readonly string[], similarities: Float32Array): void {
   for (let item = 0; item < similarities.length; item++) {
     const similarity = similarities[item]!;
-    const key = keys[item];
-    if (key !== undefined && best.wants(similarity)) best.add({ key, similarity });
+    if (best.wants(similarity)) best.add({ key: keys[item]!, similarity });
   }
 }
 

@@ -18,7 +18,7 @@ const PROGRESS_EVERY_MS = 200;
 /** The edge closes a connection that has too much progress: phases may follow each other quickly. */
 const PHASE_EVERY_MS = 20;
 
-/** Passes on the first progress of each phase, and then a few per second. */
+/** Passes on the first progress of each phase that lasts, and then a few per second. */
 export function throttleProgress(onProgress: (progress: JobProgress) => void): (progress: JobProgress) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let phase = "";

@@ -80,12 +80,19 @@ const ItemMemoryPage = pageOf(ItemMemory, "ItemMemory");
 
 const Vector = float32Numbers(LIMITS.hrrDimension);
 
+/** The database's text ends at U+0000, and has no half of a surrogate pair. */
+const ItemKey = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((key) => !/[\0\p{Surrogate}]/u.test(key), "must be Unicode text without U+0000");
+
 /** Items to be remembered. One without a vector gets that of its key. */
 export const ItemsInput = z
   .strictObject({
     ...computeWishes,
     items: z
-      .array(z.strictObject({ key: z.string().min(1).max(256), vector: Vector.optional() }))
+      .array(z.strictObject({ key: ItemKey, vector: Vector.optional() }))
       .min(1)
       .max(LIMITS.hrrSymbols),
   })

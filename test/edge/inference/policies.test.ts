@@ -367,7 +367,6 @@ describe("a stream of observations", () => {
     expect(problemOf(await refused("/v1/policies/nobody/stream?budgetMs=50", socket)).code).toBe("not-found");
   });
 
-  // The last one: the faults of a project count for all of its streams.
   it("ends a stream that goes on with wrong observations, after an answer to each", async () => {
     const { socket, next, closed } = await open("budgetMs=5000");
     for (let sent = 0; sent <= 4 * FAULTS.burst; sent++) socket.send("{}");

@@ -10,9 +10,10 @@ const add = (name: string, items: readonly { key: string; vector: number[] }[]) 
   callEdge("POST", `/v1/item-memories/${name}/items`, { body: { items } });
 const partsOf = async (name: string) => {
   const db = openProject(mainEnv);
-  const { parts } = (await readItemMemory(db, name))!;
+  const memory = (await readItemMemory(db, name))!;
+  const { parts } = memory;
   const numbers = parts.map(({ part }) => part);
-  const keys = await readPartKeys(db, name, numbers);
+  const keys = await readPartKeys(db, memory, numbers);
   return parts.map((part) => ({ ...part, keys: keys.get(part.part)! }));
 };
 const keptFile = async (digest: string) => env.ARTIFACTS.get(`artifacts/${digest.replace(":", "/")}`);
@@ -38,6 +39,23 @@ describe("an item memory", () => {
     expect(pointersOf(await add("strict", [{ key: "two", vector: [1] }]))).toEqual(["#/items/0/vector"]);
     const twice = await add("strict", [{ key: "one", vector: [1, 2, 3] }]);
     expect([problemOf(twice).code, pointersOf(twice)]).toEqual(["conflict", ["#/items/0/key"]]);
+  });
+
+  it("of the same name is another one, once the first was deleted", async () => {
+    const db = openProject(mainEnv);
+    await create("again");
+    await add("again", [{ key: "one", vector: [1, 2, 3] }]);
+    const before = (await readItemMemory(db, "again"))!;
+    await callEdge("DELETE", "/v1/item-memories/again");
+    await create("again");
+    await add("again", [{ key: "two", vector: [1, 2, 3] }]);
+    expect([...(await readPartKeys(db, before, [0]))]).toEqual([]);
+  });
+
+  it("takes no key that text of the database cannot hold", async () => {
+    await create("odd");
+    for (const key of ["a\0b", "\ud800"])
+      expect(pointersOf(await add("odd", [{ key, vector: [1, 2, 3] }]))).toEqual(["#/items/0/key"]);
   });
 
   it("begins a part where the keys of the last would exceed what the database takes", async () => {

@@ -10,7 +10,7 @@ import { type Env, scopeEnv } from "../../config.ts";
 import { authorise, type Caller, holderOf } from "../../http/auth.ts";
 import { spendRate } from "../../http/key-rate.ts";
 import { parseJson } from "../../http/read-body.ts";
-import { type Rate, RateLimiter } from "../../http/rate-limiter.ts";
+import { Meter } from "../../http/rate-limiter.ts";
 import { openScope } from "../../http/span-log.ts";
 import { logRefusal } from "../../inference/outcome-log.ts";
 import { currentSnapshot } from "../../inference/snapshot.ts";
@@ -61,6 +61,7 @@ function readStream(headers: Headers): Stream {
 export class PolicyStream extends DurableObject<Env> {
   #stream: Stream | undefined;
   #inFlight = 0;
+  readonly #faults = new Meter(FAULTS);
   readonly #waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work);
 
   override fetch(request: Request): Response {
@@ -80,6 +81,8 @@ export class PolicyStream extends DurableObject<Env> {
   }
 
   override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    // Of a stream that was closed, more may come for as long as the client likes.
+    if (socket.readyState !== WebSocket.OPEN) return;
     const arrivedAtMs = Date.now();
     const stream = (this.#stream ??= socket.deserializeAttachment() as Stream);
     const maxBytes = measureMessage(stream.version.policy);
@@ -95,9 +98,9 @@ export class PolicyStream extends DurableObject<Env> {
       send(socket, { seq, problem });
       if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
       // Who asks again with each refusal would keep the thread busy with refusals.
-      const isFault = leaveThread === null || problem.code === "invalid-request";
-      if (isFault && !faults.spend(stream.project, FAULTS, Date.now()).isAllowed)
-        endSocket(socket, TRY_AGAIN_LATER, `more than ${FAULTS.perSecond} refused observations a second`);
+      const isFault = FAULT_CODES.has(problem.code) || error instanceof TooMany;
+      if (isFault && !this.#faults.take(1, Date.now()))
+        endSocket(socket, TRY_AGAIN_LATER, `more than ${FAULTS.perSecond} faults a second`);
     } finally {
       leaveThread?.();
       this.#inFlight--;
@@ -115,7 +118,7 @@ export class PolicyStream extends DurableObject<Env> {
     check();
     if (this.#inFlight > LIMITS.streamedObservations) {
       waitUntil(logRefusal({ env: scopeEnv(this.env, project), waitUntil }, version.model, "overloaded"));
-      throw tooMany();
+      throw new TooMany();
     }
     return threadShares.begin({ holder: holderOf(caller), kind: "inference", waitUntil });
   }
@@ -145,10 +148,9 @@ export class PolicyStream extends DurableObject<Env> {
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
-/** Observations of a project's streams in this isolate that are wrong, or refused before they are looked at. */
-export const FAULTS: Rate = { perSecond: 200, burst: 400 };
-const KNOWN_PROJECTS = 1_000;
-const faults = new RateLimiter(KNOWN_PROJECTS);
+/** Observations of a stream that are wrong, beyond the key's rate, or too many at once. */
+export const FAULTS = { perSecond: 20, burst: 100 };
+const FAULT_CODES: ReadonlySet<string> = new Set(["rate-limited", "invalid-request"]);
 
 function send(socket: WebSocket, answer: StreamedAction): void {
   // A client that closed the socket does not wait for the rest.
@@ -167,7 +169,9 @@ function findNumber(text: string): number | null {
   return Number.isSafeInteger(seq) ? seq : null;
 }
 
-function tooMany(): ProblemError {
-  const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
-  return new ProblemError("overloaded", detail, { retryAfterMs: 100 });
+class TooMany extends ProblemError {
+  constructor() {
+    const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
+    super("overloaded", detail, { retryAfterMs: 100 });
+  }
 }

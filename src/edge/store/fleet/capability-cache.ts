@@ -4,28 +4,58 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { BoundedPlaces } from "../../bounded-places.ts";
 import { untilEntered } from "../../heavy-places.ts";
 import { endTurn } from "../../turns.ts";
-import { type Database, listOf } from "../database.ts";
+import { listOf, type ProjectDatabase } from "../database.ts";
 import { runners } from "../schema.ts";
 
-/** Characters of what runners announced that an isolate keeps parsed, which takes some three times as many bytes. */
-const KEPT_CHARACTERS = 2 ** 23;
+/**
+ * Characters of what runners announced that an isolate keeps parsed, which takes some three times as many bytes: those of
+ * a project that uses all its room, and half as many of others.
+ */
+const KEPT_CHARACTERS = 1.5 * 2 ** 23;
 /** Texts of one statement: of our runners, which announce some 60 KB, two megabytes; three times as many at most. */
 const READ_AT_ONCE = 32;
 
-/** By runner, as of a version of its row, which changes with each announcement. */
-const kept = new Map<string, { readonly version: number; readonly capabilities: Capabilities }>();
-let characters = 0;
-
-/** Characters that may still be added. */
-export interface Room {
-  characters: number;
+/** What a runner announced, as of a version of its row, which changes with each announcement. */
+interface Kept {
+  readonly version: number;
+  readonly capabilities: Capabilities;
 }
 
-/** Of the runners of one reading, or of one project: two thousand of ours have some 3 KB each beside their kernels. */
+/** By runner. */
+const kept = new Map<string, Kept>();
+/** By project and runner: what a reading of the project had no room for is left out for the project alone. */
+const keptCut = new Map<string, Kept>();
+let characters = 0;
+
+/** Characters that may still be taken, of all in `of`, too. */
+export class Room {
+  #left: number;
+  readonly #of: Room | undefined;
+
+  constructor(characters: number, of?: Room) {
+    this.#left = characters;
+    this.#of = of;
+  }
+
+  get left(): number {
+    return Math.min(this.#left, this.#of?.left ?? this.#left);
+  }
+
+  /** Takes characters, or gives them back where there are less than none. */
+  take(characters: number): void {
+    this.#left -= characters;
+    this.#of?.take(characters);
+  }
+}
+
+/**
+ * Of the runners of one reading, or of one project: a thousand of ours with one GPU have some 7 KB each beside their
+ * kernels.
+ */
 export const ANNOUNCED_ROOM = 2 ** 23;
 /** More texts are read by one request at a time: each would parse all of them. */
 const FEW = 8;
-const reading = new BoundedPlaces({ ofOne: 1, ofAll: 1, leaseMs: 30_000 });
+const reading = new BoundedPlaces({ ofOne: 1, ofAll: 1, leaseMs: 5_000 });
 
 /** Kernels and environments that runners announced: those of one release are the same objects for a whole fleet. */
 export class AnnouncedParts {
@@ -37,9 +67,8 @@ export class AnnouncedParts {
    */
   share(announced: Capabilities, room: Room): Capabilities {
     const { kernels, environments } = announced;
-    const isIn = ownLength(announced) <= room.characters;
-    const own = isIn ? announced : { ...announced, devices: [] };
-    room.characters -= ownLength(own);
+    const own = ownLength(announced) <= room.left ? announced : { ...announced, devices: [] };
+    room.take(ownLength(own));
     return {
       ...own,
       kernels: this.#shareEach(kernels, room),
@@ -52,12 +81,19 @@ export class AnnouncedParts {
       const text = JSON.stringify(part);
       const known = this.#known.get(text) as Part | undefined;
       if (known !== undefined) return [known];
-      if (text.length > room.characters) return [];
-      room.characters -= text.length;
+      if (text.length > room.left) return [];
+      room.take(text.length);
       this.#known.set(text, part);
       return [part];
     });
   }
+}
+
+/** Whether something was left out of what a runner announced. */
+export function isCut(announced: Capabilities, shared: Capabilities): boolean {
+  const count = ({ devices, kernels, environments = [] }: Capabilities) =>
+    devices.length + kernels.length + environments.length;
+  return count(shared) < count(announced);
 }
 
 /** Characters of a runner's own part: its machine and devices. */
@@ -72,25 +108,18 @@ let parts = new AnnouncedParts();
  * has changed since.
  */
 export async function withCapabilities<Row extends { readonly id: string; readonly version: number }>(
-  db: Database,
+  db: ProjectDatabase,
   rows: readonly Row[],
 ): Promise<(Row & { readonly capabilities: Capabilities })[]> {
   const known = new Map<string, Capabilities>();
-  const readOthers = async (unknown: readonly string[]) => {
-    const room = { characters: ANNOUNCED_ROOM };
-    for (let from = 0; from < unknown.length; from += READ_AT_ONCE) {
-      if (from > 0) await endTurn();
-      for (const read of await readTexts(db, unknown.slice(from, from + READ_AT_ONCE))) known.set(...keep(read, room));
-    }
-  };
-  const unknown = addKept(known, rows);
-  if (unknown.length <= FEW) await readOthers(unknown);
+  const unknown = addKept(known, db, rows);
+  if (unknown.length <= FEW) await readOthers(known, db, unknown);
   else {
-    const place = await untilEntered((nowMs) => reading.enter("any", nowMs));
-    // Where another reading takes that long, the database is what is late.
-    if (place === null) throw new ProblemError("overloaded", "What runners announced is still being read.");
+    const place = await untilEntered((nowMs) => reading.enter(db.project, nowMs));
+    if (place === null)
+      throw new ProblemError("overloaded", "What runners announced is still being read.", { retryAfterMs: 1_000 });
     // Another request may have read them meanwhile.
-    await readOthers(addKept(known, rows)).finally(() => reading.leave(place));
+    await readOthers(known, db, addKept(known, db, rows)).finally(() => reading.leave(place));
   }
   return rows.flatMap((row) => {
     const capabilities = known.get(row.id);
@@ -101,14 +130,28 @@ export async function withCapabilities<Row extends { readonly id: string; readon
 /** Adds those that are kept as their rows are now; returns the others. */
 function addKept(
   known: Map<string, Capabilities>,
+  { project }: ProjectDatabase,
   rows: readonly { readonly id: string; readonly version: number }[],
 ): string[] {
   return rows.flatMap(({ id, version }) => {
-    const found = kept.get(id);
-    if (found?.version !== version) return [id];
+    const found = [kept.get(id), keptCut.get(`${project} ${id}`)].find((each) => each?.version === version);
+    if (found === undefined) return [id];
     known.set(id, found.capabilities);
     return [];
   });
+}
+
+async function readOthers(
+  known: Map<string, Capabilities>,
+  db: ProjectDatabase,
+  unknown: readonly string[],
+): Promise<void> {
+  const room = new Room(ANNOUNCED_ROOM);
+  for (let from = 0; from < unknown.length; from += READ_AT_ONCE) {
+    if (from > 0) await endTurn();
+    for (const read of await readTexts(db, unknown.slice(from, from + READ_AT_ONCE)))
+      known.set(read.id, keep(db.project, read, room));
+  }
 }
 
 interface Announced {
@@ -117,7 +160,7 @@ interface Announced {
   readonly text: string;
 }
 
-function readTexts(db: Database, ids: readonly string[]): Promise<Announced[]> {
+function readTexts(db: ProjectDatabase, ids: readonly string[]): Promise<Announced[]> {
   const { id, version, capabilities } = runners;
   return db
     .select({ id, version, text: sql<string>`${capabilities}` })
@@ -125,18 +168,21 @@ function readTexts(db: Database, ids: readonly string[]): Promise<Announced[]> {
     .where(sql`${inArray(id, listOf(ids))} and ${capabilities} is not null`);
 }
 
-function keep({ id, version, text }: Announced, room: Room): [id: string, capabilities: Capabilities] {
-  const before = room.characters;
-  const capabilities = parts.share(JSON.parse(text) as Capabilities, room);
-  characters += before - room.characters;
-  if (characters > KEPT_CHARACTERS) forgetCapabilities();
-  kept.set(id, { version, capabilities });
-  return [id, capabilities];
+function keep(project: string, { id, version, text }: Announced, room: Room): Capabilities {
+  const before = room.left;
+  const announced = JSON.parse(text) as Capabilities;
+  const capabilities = parts.share(announced, room);
+  if (characters + before - room.left > KEPT_CHARACTERS) forgetCapabilities();
+  characters += before - room.left;
+  if (isCut(announced, capabilities)) keptCut.set(`${project} ${id}`, { version, capabilities });
+  else kept.set(id, { version, capabilities });
+  return capabilities;
 }
 
 /** Forgets what runners announced, as a new isolate would. */
 export function forgetCapabilities(): void {
   kept.clear();
+  keptCut.clear();
   parts = new AnnouncedParts();
   characters = 0;
 }

@@ -15,7 +15,7 @@ import { placements, runners } from "../schema.ts";
 
 type Row = typeof runners.$inferSelect;
 
-/** Vanished runners that one look finds; the next one finds the rest. */
+/** Vanished runners, and unnoted removals, that one look finds; the next one finds the rest. */
 const LOOKED_AT_ONCE = 20;
 /** In place of the hash of a removed runner's credential, with its id, until the queue knows: it has an index. */
 const ENDING = "ending ";
@@ -84,7 +84,7 @@ export async function listRunners(
 }
 
 /** Bytes of what the runners of one page announced; a page has one runner at least. */
-const PAGE_BYTES = 2 * 2 ** 20;
+const PAGE_BYTES = 4 * 2 ** 20;
 
 function countWithin(found: readonly { readonly bytes: number }[], limit: number): number {
   let bytes = 0;

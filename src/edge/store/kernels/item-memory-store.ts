@@ -20,6 +20,8 @@ export interface MemoryPart {
 export interface StoredMemory {
   readonly spec: ItemMemorySpec;
   readonly version: number;
+  /** Tells it from another memory of this name, once it was deleted. */
+  readonly createdAtMs: number;
   readonly parts: readonly MemoryPart[];
 }
 
@@ -81,20 +83,32 @@ export async function readItemMemory(db: ProjectDatabase, name: string): Promise
       .where(isPartOf(db, name))
       .orderBy(asc(part)),
   ]);
-  return row === undefined ? null : { spec: row.spec, version: row.version, parts };
+  if (row === undefined) return null;
+  const { spec, version, createdAtMs } = row;
+  return { spec, version, createdAtMs, parts };
 }
 
-/** Keys of some parts of a memory, by part. */
+function isStill(db: ProjectDatabase, { spec: { name }, createdAtMs }: StoredMemory): SQL {
+  return and(isNamed(db, name), eq(itemMemories.createdAtMs, createdAtMs))!;
+}
+
+/** Keys of some parts of a memory, by part; none where it was deleted meanwhile. */
 export async function readPartKeys(
   db: ProjectDatabase,
-  name: string,
+  memory: StoredMemory,
   parts: readonly number[],
 ): Promise<Map<number, string[]>> {
   const { part, keys } = itemMemoryParts;
   const rows = await db
     .select({ part, keys })
     .from(itemMemoryParts)
-    .where(and(isPartOf(db, name), inArray(part, [...parts])));
+    .where(
+      and(
+        isPartOf(db, memory.spec.name),
+        inArray(part, [...parts]),
+        sql`exists (select 1 from ${itemMemories} where ${isStill(db, memory)})`,
+      ),
+    );
   return new Map(rows.map((row) => [row.part, row.keys]));
 }
 
@@ -109,15 +123,16 @@ export async function findKeys(db: ProjectDatabase, name: string, wanted: readon
 /** Adds a part and makes a new version of the memory, if its version is unchanged; false where it changed. */
 export async function savePart(
   db: ProjectDatabase,
-  { spec: { name }, version }: StoredMemory,
+  memory: StoredMemory,
   { part, digest, sizeBytes, keys }: Omit<MemoryPart, "keyBytes"> & { readonly keys: readonly string[] },
 ): Promise<boolean> {
-  const isIt = and(isNamed(db, name), eq(itemMemories.version, version));
+  const { spec, version } = memory;
+  const isIt = and(isStill(db, memory), eq(itemMemories.version, version));
   const [, updated] = await db.batch([
     db
       .insert(itemMemoryParts)
       .select(
-        sql`select ${db.project}, ${name}, ${part}, ${digest}, ${sizeBytes}, ${JSON.stringify(keys)}
+        sql`select ${db.project}, ${spec.name}, ${part}, ${digest}, ${sizeBytes}, ${JSON.stringify(keys)}
           where exists (select 1 from ${itemMemories} where ${isIt})`,
       )
       .onConflictDoUpdate({
