@@ -181,10 +181,7 @@ describe("quotas", () => {
     const limits = { webhooks: 0, models: 1_000 };
     await stack.client.call(endpoints.setQuotas, { params: { name: "main" }, body: limits });
     onTestFinished(async () => {
-      await stack.client.call(endpoints.setQuotas, {
-        params: { name: "main" },
-        body: { webhooks: null, models: null },
-      });
+      await stack.client.call(endpoints.setQuotas, { params: { name: "main" }, body: {} });
     });
     const { secret } = await stack.client.call(endpoints.createKey, { body: { name: "looker", scopes: ["read"] } });
     const page = await openPart("quotas", {}, secret);

@@ -10,6 +10,7 @@ import { TERMINAL } from "../render/format-values.ts";
 import { renderTable } from "../render/render-table.ts";
 import type { Shell } from "../shell/shell.ts";
 
+/** A limit; null takes one back, so that the default counts. */
 type Change = readonly [quota: QuotaName, limit: number | null];
 
 interface QuotaOptions extends EdgeOptions {
@@ -45,9 +46,17 @@ function readQuotas(client: Client, name: string | undefined): Promise<ProjectQu
   return client.call(endpoints.getQuotas, { params: { name } });
 }
 
+/** Those that were set before stay. */
 async function changeQuotas(client: Client, name: string | undefined, set: readonly Change[]): Promise<ProjectQuotas> {
   if (name === undefined) throw new ProblemError("invalid-request", "Name the project whose quotas to set.");
-  return client.call(endpoints.setQuotas, { params: { name }, body: Object.fromEntries(set) });
+  const { quotas } = await readQuotas(client, name);
+  const limits: Record<string, number> = {};
+  for (const quota of quotas) if (quota.isSet) limits[quota.name] = quota.limit;
+  for (const [quota, limit] of set) {
+    if (limit === null) delete limits[quota];
+    else limits[quota] = limit;
+  }
+  return client.call(endpoints.setQuotas, { params: { name }, body: limits });
 }
 
 function readChange(text: string): Change {

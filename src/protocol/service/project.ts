@@ -80,7 +80,7 @@ export const projectEndpoints = {
     method: "put",
     path: "/v1/projects/{name}/quotas",
     tag: "keys",
-    summary: "Set quotas of a project; one that is not named stays as it is, and null gives its default",
+    summary: "Set the quotas of a project; one that is not named gets its default",
     access: "admin",
     isOperators: true,
     params: byName,

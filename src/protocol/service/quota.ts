@@ -46,9 +46,9 @@ export type Quota = z.infer<typeof Quota>;
 export const ProjectQuotas = z.object({ project: Name, quotas: z.array(Quota) }).meta({ id: "ProjectQuotas" });
 export type ProjectQuotas = z.infer<typeof ProjectQuotas>;
 
-/** Limits in place of the defaults; a quota without one here stays as it is, and null gives it its default again. */
+/** Limits in place of the defaults; a quota without one here has its default. */
 export const QuotaLimits = z
-  .partialRecord(QuotaName, z.number().int().min(0).nullable(), {
+  .partialRecord(QuotaName, z.number().int().min(0), {
     error: ({ code }) => (code === "invalid_key" ? "is not a quota" : undefined),
   })
   .meta({ id: "QuotaLimits" });

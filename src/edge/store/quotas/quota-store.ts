@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Quota, type QuotaLimits, QuotaName } from "../../../protocol/service/quota.ts";
 import { ageMs } from "../../clock.ts";
-import type { ProjectDatabase } from "../database.ts";
+import { openDatabase, type ProjectDatabase } from "../database.ts";
+import { projectQuotas } from "../schema.ts";
 import { DEFAULT_QUOTAS } from "./default-quotas.ts";
 import { LIVES, storedBytesOf } from "./stored-bytes.ts";
 
@@ -122,16 +123,11 @@ export async function readQuotas(
   });
 }
 
-/**
- * Sets limits for a project; null takes one back. Others stay as they are, since two operators may each change some of
- * them.
- */
+/** Replaces the limits that the operator set for a project. */
 export async function setQuotas(DB: D1Database, project: string, limits: QuotaLimits): Promise<void> {
-  await DB.prepare(
-    `insert into project_quotas (project, limits) values (?1, json_patch('{}', ?2))
-     on conflict (project) do update set limits = json_patch(limits, ?2)`,
-  )
-    .bind(project, JSON.stringify(limits))
-    .run();
+  await openDatabase(DB)
+    .insert(projectQuotas)
+    .values({ project, limits })
+    .onConflictDoUpdate({ target: projectQuotas.project, set: { limits } });
   lastSet.delete(project);
 }
