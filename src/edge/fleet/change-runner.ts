@@ -61,9 +61,13 @@ async function tellRemoval(env: Env, id: string): Promise<void> {
     .removed(id)
     .catch((error: unknown) => logFailure("link-not-ended", error, { runnerId: id }));
   await jobQueue(env).runnerRemoved(id);
-  await noteRemoval(openDatabase(env.DB), id);
+  await noteRemoval(openDatabase(env.DB), id).catch((error: unknown) =>
+    logFailure("removal-not-noted", error, { runnerId: id }),
+  );
 }
 
+/** Time for which a removal may be under way. */
+const UNDER_WAY_MS = 60_000;
 /** Time for which an ephemeral runner may be offline, or take to connect first, before it counts as vanished. */
 export const VANISHED_MS = 600_000;
 
@@ -76,12 +80,13 @@ export async function removeVanished(env: Env, nowMs: number): Promise<void> {
     const db = openDatabase(env.DB);
     const [vanished, unnoted] = await Promise.all([
       readVanishedRunners(db, nowMs - VANISHED_MS),
-      readUnnotedRemovals(db),
+      readUnnotedRemovals(db, nowMs - UNDER_WAY_MS),
     ]);
     // A transfer needs data that does not change.
     if (vanished.length + unnoted.length === 0 || (await isTransferring(env.DB, nowMs))) return;
-    for (const { id } of unnoted) await tellRemoval(env, id);
     for (const { id, project } of vanished) await endRunner(scopeEnv(env, project), id);
+    for (const { id } of unnoted)
+      await tellRemoval(env, id).catch((error: unknown) => logFailure("removal-not-ended", error, { runnerId: id }));
   } catch (error) {
     // The next minute finds the rest.
     logFailure("vanished-not-removed", error);

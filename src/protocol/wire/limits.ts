@@ -118,6 +118,8 @@ export const LIMITS = {
   edgeRepetitions: 65_536,
   /** Products of weights, and what takes as long, in all rows and repetitions of such a request. */
   edgeRunProducts: 2 ** 28,
+  /** Of these, those between two turns of others: a runner times no more, as others' turns would count. */
+  edgeTurnProducts: 2 ** 26,
   /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
   batchBytes: 16 * MiB,
   /** Queue of one device of a runner: requests, and the bytes of their inputs. */

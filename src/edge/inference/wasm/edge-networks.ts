@@ -64,9 +64,6 @@ export function warmNetwork(
   waitUntil(load.finally(() => warmingSinceMs.delete(key)));
 }
 
-/** Products of one turn: they take as long as a runner needs to time them, some ten milliseconds. */
-const TURN_PRODUCTS = 2 ** 26;
-
 /** Computes seeded inputs `repetitions` times, for a runner that calibrates the edge. Throws where that would take too long. */
 export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInput): Promise<EdgeRunReply> {
   // Start as a new isolate would.
@@ -81,7 +78,7 @@ export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInpu
       errors: [{ pointer: "#/repetitions", message: `must be at most ${most}` }],
     });
   }
-  const ofTurn = Math.ceil(TURN_PRODUCTS / products);
+  const ofTurn = Math.ceil(LIMITS.edgeTurnProducts / products);
   // Inferences first.
   await endTurn();
   const [input] = createSeededInputs(specs, run.seed);

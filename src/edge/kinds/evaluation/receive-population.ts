@@ -6,7 +6,8 @@ import { invalidRequest, unsupportedMediaType } from "../../../protocol/wire/par
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { discardBody, mediaTypeOf, untilItsEnd } from "../../http/read-body.ts";
 import { putArtifact } from "../../store/artifact-store.ts";
-import type { ProjectStorage } from "../../store/database.ts";
+import { openProject, type ProjectStorage } from "../../store/database.ts";
+import { hasPopulationOfSize } from "../../store/models/population-store.ts";
 import { mustHaveRoomForFile } from "../../store/quotas/quota-problem.ts";
 import { hexOf } from "../../store/secret.ts";
 import {
@@ -44,12 +45,25 @@ export async function receivePopulation(env: ProjectStorage, request: Request): 
   const key = `uploads/${createId("population")}`;
   try {
     const { head, layout } = await readHead(body);
+    await mustHaveRoomOrKnow(env, layout);
     const digest = await store(bucket, key, layout.sizeBytes, () => pump(head, body, layout.sizeBytes));
     return await keep(env, key, digest, layout);
   } finally {
     body.releaseLock();
     await Promise.all([discardBody(request), bucket.delete(key)]);
   }
+}
+
+/** Bytes of a population as it is kept. */
+function keptBytes({ sizeBytes, members, parameters, tensors }: PopulationLayout): number {
+  return tensors.length === 1 ? sizeBytes : writeNpyHeader(members, parameters).length + 4 * members * parameters;
+}
+
+/** Refuses before anything is stored what has no room, unless it may be a file that is there already. */
+async function mustHaveRoomOrKnow(env: ProjectStorage, layout: PopulationLayout): Promise<void> {
+  const sizeBytes = keptBytes(layout);
+  if (await hasPopulationOfSize(openProject(env), sizeBytes)) return;
+  await mustHaveRoomForFile(env, "", sizeBytes);
 }
 
 async function readHead(

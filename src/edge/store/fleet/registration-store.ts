@@ -86,7 +86,8 @@ export async function findRunnerByCredentialHash(
   if (row.next === hash) {
     // Both work until the next use, if the database takes no writes just now.
     const settled = db.update(runners).set({ credentialHash: hash, nextCredentialHash: null });
-    const isThis = eq(runners.id, row.id);
+    // Not of a runner that was removed meanwhile.
+    const isThis = and(eq(runners.id, row.id), eq(runners.nextCredentialHash, hash));
     await settled
       .where(isThis)
       .run()

@@ -260,12 +260,12 @@ export async function noteRemoval(db: Database, id: string): Promise<void> {
 }
 
 /** Removed runners whose removal the queue may not know of: some of all projects. */
-export function readUnnotedRemovals(db: Database): Promise<{ id: string; project: string }[]> {
-  const { id, project, credentialHash } = runners;
+export function readUnnotedRemovals(db: Database, beforeMs: number): Promise<{ id: string; project: string }[]> {
+  const { id, project, credentialHash, removedAtMs } = runners;
   return db
     .select({ id, project })
     .from(runners)
-    .where(between(credentialHash, ENDING, `${ENDING}~`))
+    .where(and(between(credentialHash, ENDING, `${ENDING}~`), lte(removedAtMs, beforeMs)))
     .limit(LOOKED_AT_ONCE);
 }
 

@@ -61,6 +61,17 @@ export async function listPopulations(
   return { items: rows.map(toPopulation), nextCursor };
 }
 
+/** Whether the project has a population of exactly this size, as one has that is uploaded again. */
+export async function hasPopulationOfSize(db: ProjectDatabase, sizeBytes: number): Promise<boolean> {
+  const { id, project, sizeBytes: size } = populations;
+  const rows = await db
+    .select({ id })
+    .from(populations)
+    .where(and(eq(project, db.project), eq(size, sizeBytes)))
+    .limit(1);
+  return rows.length > 0;
+}
+
 export async function removePopulation(db: ProjectDatabase, id: string): Promise<void> {
   await db.delete(populations).where(and(eq(populations.project, db.project), eq(populations.id, id)));
 }

@@ -91,7 +91,9 @@ async function calibrate(
   for (const rows of isFree ? SWEEP : [1]) {
     const measure = (seed: number, repetitions: number) =>
       edge.run({ modelVersionId, variant, rows, seed, repetitions }, signal).then(({ durationMs }) => durationMs);
-    const most = Math.floor(LIMITS.edgeRunProducts / (fresh.rowProducts * (isFree ? rows : fixedRows)));
+    const products = fresh.rowProducts * (isFree ? rows : fixedRows);
+    // Two at least: their time beyond that of one is the time of one.
+    const most = Math.max(2, Math.floor(LIMITS.edgeTurnProducts / products));
     onProgress({ phase: `edge ${variant}: measure`, done: rows, total: LIMITS.edgeRows });
     const repetitions = Math.min(most, LIMITS.edgeRepetitions);
     sweep.push({ rows, serviceMs: summarise(await timeOnce(measure, repetitions, samples)) });
