@@ -15,17 +15,22 @@ export function assertWanted(signal: AbortSignal): void {
 }
 
 const PROGRESS_EVERY_MS = 200;
-/** The edge closes a connection that has too much progress: phases may follow each other quickly. */
+/** In the long run; the edge closes a connection with too much progress, and phases may follow each other quickly. */
 const PHASE_EVERY_MS = 20;
+/** Time by which phases may be ahead of that: fifty at once. */
+const PHASES_AHEAD_MS = 1_000;
 
-/** Passes on the first progress of each phase that lasts, and then a few per second. */
+/** Passes on the first progress of each phase, if they are not too many, and then a few per second. */
 export function throttleProgress(onProgress: (progress: JobProgress) => void): (progress: JobProgress) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let phase = "";
+  let phaseDueMs = 0;
   return (progress) => {
-    const everyMs = progress.phase === phase ? PROGRESS_EVERY_MS : PHASE_EVERY_MS;
-    if (performance.now() - toldAtMs < everyMs) return;
-    toldAtMs = performance.now();
+    const nowMs = performance.now();
+    const isNew = progress.phase !== phase;
+    if (isNew ? phaseDueMs - nowMs > PHASES_AHEAD_MS : nowMs - toldAtMs < PROGRESS_EVERY_MS) return;
+    if (isNew) phaseDueMs = Math.max(phaseDueMs, nowMs) + PHASE_EVERY_MS;
+    toldAtMs = nowMs;
     phase = progress.phase;
     onProgress(progress);
   };

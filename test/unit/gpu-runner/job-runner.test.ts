@@ -189,4 +189,12 @@ describe("progress", () => {
       "measure",
     ]);
   });
+
+  it("is thinned of phases that follow each other without end", () => {
+    const { jobs, started, sent } = scriptJobs();
+    jobs.accept(offer());
+    for (let index = 0; index < 1_000; index++) started[0]?.progress(`phase ${index}`);
+    expect(sent.length).toBeGreaterThanOrEqual(50);
+    expect(sent.length).toBeLessThan(200);
+  });
 });

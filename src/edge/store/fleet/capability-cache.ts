@@ -25,7 +25,7 @@ interface Kept {
 const kept = new Map<string, Kept>();
 /** By project and runner: what a reading of the project had no room for is left out for the project alone. */
 const keptCut = new Map<string, Kept>();
-let characters = 0;
+let keptCharacters = 0;
 
 /** Characters that may still be taken, of all in `of`, too. */
 export class Room {
@@ -172,8 +172,8 @@ function keep(project: string, { id, version, text }: Announced, room: Room): Ca
   const before = room.left;
   const announced = JSON.parse(text) as Capabilities;
   const capabilities = parts.share(announced, room);
-  if (characters + before - room.left > KEPT_CHARACTERS) forgetCapabilities();
-  characters += before - room.left;
+  if (keptCharacters + before - room.left > KEPT_CHARACTERS) forgetCapabilities();
+  keptCharacters += before - room.left;
   if (isCut(announced, capabilities)) keptCut.set(`${project} ${id}`, { version, capabilities });
   else kept.set(id, { version, capabilities });
   return capabilities;
@@ -184,5 +184,5 @@ export function forgetCapabilities(): void {
   kept.clear();
   keptCut.clear();
   parts = new AnnouncedParts();
-  characters = 0;
+  keptCharacters = 0;
 }

@@ -156,7 +156,7 @@ it.each([
 
 it("passes a failure on at once, which its runner sends once, also where the socket closes behind it", async () => {
   const { link, told } = createPassing();
-  const settled = vi.fn(async () => true);
+  const settled = vi.fn<() => Promise<boolean>>(async () => true);
   const late = { ...link.outside, beginTurn: () => new Promise<never>(() => {}), queue: () => ({ settle: settled }) };
   const socket = new Socket();
   const outcome = { ok: false, problem: createProblem("runner-lost", "It was stopped.") };
