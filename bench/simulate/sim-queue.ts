@@ -146,7 +146,7 @@ export class SimQueue implements LinkQueue {
     return { stale, isWanted: true };
   }
 
-  async settle(id: string, outcome: PassedOutcome): Promise<boolean> {
+  async settle(id: string, outcome: PassedOutcome): Promise<boolean | null> {
     const isStored = await this.#call("job", () => settleJob(this.#parts, id, outcome));
     if (!isStored) this.#counts.late++;
     return isStored;

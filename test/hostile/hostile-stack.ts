@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { withWorkerHeap } from "../../bench/worker-heap.ts";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Scope } from "../../src/protocol/service/key.ts";
@@ -9,9 +10,6 @@ import { VICTIM_MODEL } from "./victim/put-load.ts";
 import { startVictim, type Victim } from "./victim/victim-process.ts";
 import { edgePids } from "./watch-edge.ts";
 
-/** Old space of the edge's heaps: Cloudflare gives an isolate 128 MB. */
-const HEAP_FLAG = "--max-old-space-size=128";
-const FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 const CAPACITY_SECONDS = 2;
 /** Share of the capacity that the victim takes. */
 const VICTIM_SHARE = 0.5;
@@ -40,13 +38,8 @@ export interface HostileStack {
 /** Starts it; the edge has the heap of a Worker, and the runner the CPU alone, with a listener for tickets. */
 export async function startHostileStack(): Promise<HostileStack> {
   const otherPids = await edgePids();
-  const before = process.env[FLAGS];
-  process.env[FLAGS] = HEAP_FLAG;
   const runnerVariables = () => ({ MILLRACE_GPU: "none", MILLRACE_DIRECT: "127.0.0.1:0" });
-  const stack = await startLocalStack({ runnerVariables }).finally(() => {
-    if (before === undefined) delete process.env[FLAGS];
-    else process.env[FLAGS] = before;
-  });
+  const stack = await withWorkerHeap(() => startLocalStack({ runnerVariables }));
   try {
     await stack.client.call(endpoints.shareRunner, { params: { id: stack.runnerId } });
     return await openVictim(stack, otherPids);

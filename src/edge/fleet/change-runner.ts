@@ -84,9 +84,12 @@ export async function removeVanished(env: Env, nowMs: number): Promise<void> {
     ]);
     // A transfer needs data that does not change.
     if (vanished.length + unnoted.length === 0 || (await isTransferring(env.DB, nowMs))) return;
-    for (const { id, project } of vanished) await endRunner(scopeEnv(env, project), id);
-    for (const { id } of unnoted)
-      await tellRemoval(env, id).catch((error: unknown) => logFailure("removal-not-ended", error, { runnerId: id }));
+    const ends = [
+      ...vanished.map(({ id, project }) => ({ id, end: () => endRunner(scopeEnv(env, project), id) })),
+      ...unnoted.map(({ id }) => ({ id, end: () => tellRemoval(env, id) })),
+    ];
+    for (const { id, end } of ends)
+      await end().catch((error: unknown) => logFailure("runner-not-ended", error, { runnerId: id }));
   } catch (error) {
     // The next minute finds the rest.
     logFailure("vanished-not-removed", error);

@@ -16,7 +16,8 @@ export const TEXTS = { perSecond: 16 * MiB, burst: 128 * MiB };
 export const FRAMES = { perSecond: 256 * MiB, burst: 1_024 * MiB };
 /**
  * Messages to the queue and the database: beyond, the socket is closed. Of a job's progress so many are kept, and the
- * rest dropped; a dropped one had to be read, too: beyond `PROGRESS_MESSAGES` the socket is closed. Capabilities come after a change alone, and a device's roofs once.
+ * rest dropped; a dropped one had to be read, too: beyond `PROGRESS_MESSAGES` the socket is closed. Capabilities come
+ * after a change alone, and a device's roofs once.
  */
 export const STORED = { perSecond: 200, burst: 1_000 };
 export const PROGRESS = { perSecond: 50, burst: 200 };
@@ -81,6 +82,12 @@ export function countTalk(link: LinkParts): string | null {
   return isSpent(link, "talk") ? `more than ${TALK.perSecond} small messages a second` : null;
 }
 
+/** Counts a message of direct outcomes; the reason to close the socket where it is too much. */
+export function countOutcomes(link: LinkParts): string | null {
+  const isTooMuch = isSpent(link, "outcomeMessages");
+  return isTooMuch ? `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` : null;
+}
+
 /**
  * Whether a message may wait for the thread: it is long work, and may be lost or comes again. A failure comes once where
  * its runner stops, declines the job or cannot read it.
@@ -96,16 +103,22 @@ const DROPPED: Excess = { reason: null };
 
 /**
  * Finds out whether a message is too much; null for one that is heeded. The queue and the database behind the link are
- * everybody's, so what reaches them has a rate and a size.
+ * everybody's, so what reaches them has a rate and a size. `isCounted`: its rate was counted before it was read.
  */
-export function findExcess(link: LinkParts, socket: LinkSocket, message: RunnerMessage, length: number): Excess | null {
+export function findExcess(
+  link: LinkParts,
+  socket: LinkSocket,
+  message: RunnerMessage,
+  length: number,
+  isCounted = false,
+): Excess | null {
   const { type } = message;
   // The queue would give it work that it takes from its welcome on.
   if (type === "heartbeat" && attachmentOf(socket).isWelcomed !== true) return DROPPED;
   if (ANSWERS.has(type) || (type === "health" && message.requestId !== null)) return null;
   if (LOCAL.has(type)) return endFor(countTalk(link));
-  if (type === "directOutcomes" && isSpent(link, "outcomeMessages"))
-    return { reason: `direct outcomes more than ${OUTCOME_MESSAGES.perSecond} times a second` };
+  const tooOften = type === "directOutcomes" && !isCounted ? countOutcomes(link) : null;
+  if (tooOften !== null) return { reason: tooOften };
   if (type === "jobProgress" && isSpent(link, "progressMessages"))
     return { reason: `progress more than ${PROGRESS_MESSAGES.perSecond} times a second` };
   if (type === "health" && isSpent(link, "reportMessages"))

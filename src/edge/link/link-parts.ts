@@ -32,7 +32,8 @@ export interface LinkQueue {
   ensureCalibrations(id: string, owed: OwedVersion[]): Promise<void>;
   heartbeat(id: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }>;
   progress(id: string, lease: Lease, progress: JobProgress): Promise<void>;
-  settle(id: string, outcome: PassedOutcome): Promise<boolean>;
+  /** Null: it must come again. */
+  settle(id: string, outcome: PassedOutcome): Promise<boolean | null>;
   announce(event: Omit<FeedEvent, "at">, project: string): Promise<void>;
   announceRunner(id: string): Promise<void>;
 }

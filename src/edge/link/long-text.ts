@@ -1,12 +1,12 @@
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { HeavyPlaces } from "../heavy-places.ts";
 
-/** Characters of a long text, whatever it is: our runners send no other that is longer than outcomes of jobs. */
-const LONG_TEXT = 512 * 1_024;
-/** Characters of a long outcome. */
+/** Characters of an outcome of a job that waits for its turn before it is read. */
 export const LONG_OUTCOME = 64 * 1_024;
 /** As our runners write it, whose type comes first. */
 const OUTCOME = '{"type":"jobOutcome"';
+/** Characters of any text that waits so. Of our runners only an outcome is as long. */
+export const LONG_TEXT = 512 * 1_024;
 /** Characters that are scanned in one turn: some three milliseconds. */
 const SCANNED_AT_ONCE = 2 ** 20;
 
@@ -16,11 +16,15 @@ export function isLong(text: string): boolean {
 }
 
 /**
- * Long texts in this isolate. One is read and passed on at a time, since what is parsed takes some five times as much of
- * the isolate's 128 MB as the text; few others wait, of up to `LIMITS.outcomeTextLength` each, and some of twice as many
- * bytes.
+ * Texts of megabytes in this isolate. What is parsed takes some five times as much of the isolate's 128 MB as the text, so
+ * one is read and passed on at a time, and few wait: of `LIMITS.outcomeTextLength`, with two bytes for each character.
  */
-export const longTexts = new HeavyPlaces({ ofOne: 1, ofAll: 1, leaseMs: 60_000 }, { ofOne: 1, ofAll: 2 });
+const longest = new HeavyPlaces({ ofOne: 1, ofAll: 1, leaseMs: 60_000 }, { ofOne: 1, ofAll: 2 });
+const long = new HeavyPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 }, { ofOne: 8, ofAll: 32 });
+
+export function placesFor(text: string): HeavyPlaces {
+  return text.length > LONG_TEXT ? longest : long;
+}
 
 /**
  * Whether JSON text has more values than may be parsed at once, as they take far more memory than the text. Marks within

@@ -17,10 +17,10 @@ import { toProblem } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { isSoundReport } from "../history/soundness.ts";
 import { cancelLeases } from "./ask-runner.ts";
-import { countInbound, countTalk, findExcess, mayWait } from "./find-excess.ts";
+import { countInbound, countOutcomes, countTalk, findExcess, mayWait } from "./find-excess.ts";
 import { closeSocket, endRunner, recordOutcomes } from "./keep-connection.ts";
 import type { LinkParts } from "./link-parts.ts";
-import { hasTooManyValues, isLong, longTexts } from "./long-text.ts";
+import { hasTooManyValues, isLong, placesFor } from "./long-text.ts";
 import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
 import { logFailure } from "../log-failure.ts";
 import { TOO_LARGE } from "../queue/keep-result.ts";
@@ -40,7 +40,10 @@ export async function receive(link: LinkParts, socket: LinkSocket, message: stri
   }
   if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
   if (isLong(message)) return receiveLong(link, socket, message);
-  if (message.length > SHORT_TEXT && message.startsWith(DIRECT_OUTCOMES)) return receiveInTurn(link, socket, message);
+  if (message.length > SHORT_TEXT && message.startsWith(DIRECT_OUTCOMES)) {
+    const excess = countOutcomes(link);
+    return excess === null ? receiveInTurn(link, socket, message) : end(excess);
+  }
   await receiveParsed(link, socket, parseText(RunnerMessage, message), message.length);
 }
 
@@ -50,7 +53,7 @@ const SHORT_TEXT = 8_192;
 
 /** Handles a message that may be lost in its turn on the thread. */
 async function receiveInTurn(link: LinkParts, socket: LinkSocket, text: string): Promise<void> {
-  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(() => null);
+  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(isOverloaded);
   if (leave === null) return;
   try {
     if (socket.readyState === WebSocket.OPEN)
@@ -60,7 +63,13 @@ async function receiveInTurn(link: LinkParts, socket: LinkSocket, text: string):
   }
 }
 
-/** Handles a text of megabytes in turns: to parse, to check and to pass it on takes some ten milliseconds each. */
+/** Of work that is dropped where too much waits; throws any other error. */
+function isOverloaded(error: unknown): null {
+  if (toProblem(error).code === "overloaded") return null;
+  throw error;
+}
+
+/** Handles a long text in turns: to parse, to check and to pass on megabytes takes some ten milliseconds each. */
 async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): Promise<void> {
   if (text.length > LIMITS.outcomeTextLength)
     return closeSocket(link, socket, CLOSE_CODES.protocolError, "the message is too large");
@@ -82,9 +91,7 @@ async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): P
   };
   // Without a place it is dropped: an outcome comes again.
   const call = { project, waitUntil: (work: Promise<unknown>) => link.outside.later(work) };
-  await longTexts.doIn(call, read).catch((error: unknown) => {
-    if (toProblem(error).code !== "overloaded") throw error;
-  });
+  await placesFor(text).doIn(call, read).catch(isOverloaded);
 }
 
 async function receiveParsed(
@@ -99,7 +106,8 @@ async function receiveParsed(
     const reason = parsed.unknownType === undefined ? parsed.reason : countTalk(link);
     return reason === null ? logUnknown(link, parsed.unknownType ?? "") : end(reason);
   }
-  const excess = findExcess(link, socket, parsed.message, length);
+  const isCounted = isInTurn && parsed.message.type === "directOutcomes";
+  const excess = findExcess(link, socket, parsed.message, length, isCounted);
   if (excess !== null) return excess.reason === null ? undefined : end(excess.reason);
   let leave = () => {};
   try {
@@ -203,7 +211,7 @@ async function welcome(
 async function passOutcome({ outside }: LinkParts, socket: LinkSocket, message: JobOutcome): Promise<void> {
   const { lease, outcome } = message;
   const stored = await outside.queue().settle(attachmentOf(socket).runnerId, { lease, outcome: toPassed(outcome) });
-  sendMessage(socket, { type: "jobSettled", lease, stored });
+  if (stored !== null) sendMessage(socket, { type: "jobSettled", lease, stored });
 }
 
 function toPassed(outcome: JobOutcome["outcome"]): PassedOutcome["outcome"] {

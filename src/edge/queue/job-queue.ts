@@ -203,7 +203,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     noteProgress(this.#parts, runnerId, lease, progress);
   }
 
-  async settle(runnerId: string, outcome: PassedOutcome): Promise<boolean> {
+  async settle(runnerId: string, outcome: PassedOutcome): Promise<boolean | null> {
     return settleJob(this.#parts, runnerId, outcome);
   }
 

@@ -117,7 +117,7 @@ export interface JobQueueRpc extends Rpc.DurableObjectBranded {
   runnerRemoved(id: string): Promise<void>;
   heartbeat(runnerId: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }>;
   progress(runnerId: string, lease: Lease, progress: JobProgress): void;
-  settle(runnerId: string, outcome: PassedOutcome): Promise<boolean>;
+  settle(runnerId: string, outcome: PassedOutcome): Promise<boolean | null>;
 
   // Changes, for listeners of `/v1/events`.
   announce(event: Omit<FeedEvent, "at">, project: string): void;

@@ -14,7 +14,7 @@ type Row = {
   jobs_left: number | null;
 };
 
-/** Characters of what runners of all projects announced that are kept parsed, which takes some three times as many bytes. */
+/** Characters that runners of all projects announced and that are kept parsed, in some three times as many bytes. */
 const ROOM_OF_ALL = 1.5 * ANNOUNCED_ROOM;
 /** Where something had no room, all is read anew after this time: what is announced no more then has its room back. */
 const READ_ANEW_MS = 600_000;
@@ -40,6 +40,7 @@ export class RunnerTable {
 
   /** Name of the fleet as it is: another one once a runner came, left, or can do or serves something else. */
   get fleet(): string {
+    this.#all();
     this.#fleet ??= this.#sql.exec<{ name: string }>("select name from fleet").toArray()[0]?.name ?? this.#nameFleet();
     return this.#fleet;
   }
@@ -128,8 +129,10 @@ export class RunnerTable {
     this.#parts = new AnnouncedParts();
     this.#roomOfAll = new Room(ROOM_OF_ALL);
     this.#rooms.clear();
-    this.#isCut = false;
     this.#readAtMs = nowMs;
+    // What was cut may take jobs again that no runner fitted.
+    if (this.#isCut) this.#fleet = this.#nameFleet();
+    this.#isCut = false;
     const known = new Map<string, KnownRunner>();
     // One after the other: texts of all runners at once would fill the memory.
     for (const row of this.#sql.exec<Row>("select * from runners")) known.set(row.id, this.#share(toRunner(row)));

@@ -1,5 +1,6 @@
 import type { Job, JobProgress } from "../../protocol/jobs/job.ts";
 import type { Lease } from "../../protocol/link.ts";
+import { toProblem } from "../../protocol/wire/problem.ts";
 import { HeavyPlaces } from "../heavy-places.ts";
 import { LONG_OUTCOME } from "../link/long-text.ts";
 import { logFailure } from "../log-failure.ts";
@@ -19,14 +20,14 @@ export function noteProgress({ store, log }: QueueParts, runnerId: string, lease
 }
 
 /**
- * Accepts an outcome: true once it is stored, false where its lease has ended. Results are in the history before the
- * job counts as ended; every step may be repeated.
+ * Accepts an outcome: true once it is stored, false where its lease has ended, null where it must come again. Results are
+ * in the history before the job counts as ended; every step may be repeated.
  */
 export async function settleJob(
   queue: QueueParts,
   runnerId: string,
   { lease, outcome }: PassedOutcome,
-): Promise<boolean> {
+): Promise<boolean | null> {
   const { store, outside } = queue;
   const job = store.findRecord(lease.jobId);
   if (job === null) return false;
@@ -38,28 +39,37 @@ export async function settleJob(
   const isYoung = nowMs - (store.leasedAtMs(job.id) ?? nowMs) < queue.leaseMs;
   if (!outcome.ok && outcome.declined === true && isYoung)
     return takeBack(queue, job, runnerId, outcome.problem.detail);
-  // Grants the database a full lease, so that the job is not reassigned while its result is stored.
-  if (outcome.ok) store.save(machine.renewLease(job, nowMs, queue.leaseMs));
-  const settle = () => settleHeld(queue, job, runnerId, { lease, outcome });
-  if (!outcome.ok || (outcome.resultText?.length ?? 0) + (outcome.trace?.length ?? 0) <= LONG_OUTCOME) return settle();
+  const settle = () => settleHeld(queue, runnerId, { lease, outcome }, nowMs);
+  if (!outcome.ok || lengthOf(outcome) <= LONG_OUTCOME) return settle();
   // Links in many isolates may each pass one on.
   const call = { project: store.projectOf(job.id) ?? "", waitUntil: (work: Promise<unknown>) => outside.later(work) };
-  return longOutcomes.doIn(call, settle);
+  return longOutcomes.doIn(call, settle).catch((error: unknown) => {
+    if (toProblem(error).code === "overloaded") return null;
+    throw error;
+  });
 }
 
-/** Outcomes with up to `LIMITS.jobResultBytes` and `traceBytes`; one that finds no place comes again. */
+/** Outcomes with results, traces and samples of megabytes. */
 const longOutcomes = new HeavyPlaces({ ofOne: 1, ofAll: 2, leaseMs: 60_000 }, { ofOne: 2, ofAll: 4 });
 
+function lengthOf({ resultText = "", trace = "", samples = "" }: Extract<PassedOutcome["outcome"], { ok: true }>) {
+  return resultText.length + trace.length + samples.length;
+}
+
+/** Stores an outcome that came at `nowMs`, if its lease still holds. */
 async function settleHeld(
   queue: QueueParts,
-  job: machine.JobRecord,
   runnerId: string,
   { lease, outcome }: PassedOutcome,
+  nowMs: number,
 ): Promise<boolean> {
   const { store, log, outside } = queue;
   const { results } = outside;
-  const nowMs = outside.now();
+  const job = store.findRecord(lease.jobId);
+  if (job === null || !machine.holdsLease(job, lease, runnerId)) return job?.state === "succeeded";
   const held = findHeld(queue, job, runnerId);
+  // Grants the database a full lease, so that the job is not reassigned while its result is stored.
+  if (outcome.ok) store.save(machine.renewLease(job, outside.now(), queue.leaseMs));
   const judged = await results.judge(held.spec, outcome);
   let resultText = "";
   if (judged.ok) resultText = await results.keep(held, judged, nowMs);

@@ -48,7 +48,7 @@ export async function rememberItems(
     grown === undefined ? null : getArtifact(env.ARTIFACTS, grown.digest),
     grown === undefined ? undefined : readPartKeys(db, memory, [grown.part]),
   ]);
-  if (grown !== undefined && before === null) throw new TypeError(`the artifact ${grown.digest} is gone`);
+  if (grown !== undefined && before === null) throw changedMeanwhile(name);
   const head = before === null ? new Uint8Array() : new Uint8Array(await before.arrayBuffer());
   const bytes = new Uint8Array(head.byteLength + rows.byteLength);
   bytes.set(head);

@@ -11,8 +11,14 @@ import { capabilities } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 import { troubleDatabase } from "../stack/troubled-database.ts";
 
-/** However long the messages take. */
-const stopClock = () => vi.useFakeTimers({ toFake: ["Date"] });
+/** Without a request for so long, nobody waits for the thread (`ThreadShares`), as one would for ever without time. */
+const CALM_MS = 1_100;
+
+/** The rates count nothing off, however long the messages take. */
+async function stopClock(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, CALM_MS));
+  vi.useFakeTimers({ toFake: ["Date"] });
+}
 afterEach(() => vi.useRealTimers());
 
 async function awaitEcho(scripted: ScriptedRunner): Promise<void> {
@@ -35,7 +41,7 @@ describe("a runner's flood", () => {
     const outcome = { placementId: createId("placement"), rows: 1, totalMs: 1, times: null };
     const outcomes = Array.from({ length: LIMITS.directOutcomes }, () => outcome);
     const allowed = OUTCOMES.burst / outcomes.length;
-    stopClock();
+    await stopClock();
     for (let sent = 0; sent < 2 * allowed; sent++) scripted.send({ type: "directOutcomes", outcomes });
     await awaitEcho(scripted);
     await expect.poll(() => seen, BOUND).toMatchObject({ asked: 1, underWay: 1 });
@@ -58,7 +64,7 @@ describe("a runner's flood", () => {
 
   it("of health reports is kept as far as their rate goes, and answers to questions are not counted", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
-    stopClock();
+    await stopClock();
     for (let index = 0; index < 3 * REPORTS.burst; index++) {
       scripted.send({ type: "health", requestId: createId("request"), report: report(index) });
       scripted.send({ type: "health", requestId: null, report: report(index) });
@@ -81,7 +87,7 @@ describe("a runner's flood", () => {
 
   it("of capabilities is the same flood on its next socket", async () => {
     const runner = await newRunner();
-    stopClock();
+    await stopClock();
     const first = await ScriptedRunner.online(runner);
     for (let sent = 1; sent < ANNOUNCED.burst; sent++) first.send({ type: "capabilities", capabilities });
     await awaitEcho(first);

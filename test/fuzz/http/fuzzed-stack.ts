@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join } from "node:path";
+import { withWorkerHeap } from "../../../bench/worker-heap.ts";
 import { uploadModel } from "../../../src/client/upload-model.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { POPULATION_FILES } from "../../edge/stack/population-files.ts";
@@ -29,7 +30,8 @@ export interface FuzzedStack {
 
 /** Starts it with state; the runner computes with the cores that the fuzzer and the edge leave. */
 export async function startFuzzedStack(known: KnownValues): Promise<FuzzedStack> {
-  const stack = await startLocalStack({ runnerVariables: () => ({ MILLRACE_GPU: "none", MILLRACE_JOB_SLOTS: "1" }) });
+  const runnerVariables = () => ({ MILLRACE_GPU: "none", MILLRACE_JOB_SLOTS: "1" });
+  const stack = await withWorkerHeap(() => startLocalStack({ runnerVariables }));
   for (const pid of [stack.runnerPid(), ...(await stack.devicePids())]) setPriority(pid, LOW_PRIORITY);
   const { client } = stack;
   // It is not awaited until it is placed: requests during the placement are tested, too.

@@ -78,7 +78,7 @@ export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInpu
       errors: [{ pointer: "#/repetitions", message: `must be at most ${most}` }],
     });
   }
-  const ofTurn = Math.ceil(LIMITS.edgeTurnProducts / products);
+  const ofTurn = Math.max(2, Math.ceil(LIMITS.edgeTurnProducts / products));
   // Inferences first.
   await endTurn();
   const [input] = createSeededInputs(specs, run.seed);

@@ -8,8 +8,8 @@ import { listOf, type ProjectDatabase } from "../database.ts";
 import { runners } from "../schema.ts";
 
 /**
- * Characters of what runners announced that an isolate keeps parsed, which takes some three times as many bytes: those of
- * a project that uses all its room, and half as many of others.
+ * Characters of what runners announced that an isolate keeps parsed, in some three times as many bytes: room for one
+ * project at its limit (`ANNOUNCED_ROOM`), and for half as much of others.
  */
 const KEPT_CHARACTERS = 1.5 * 2 ** 23;
 /** Texts of one statement: of our runners, which announce some 60 KB, two megabytes; three times as many at most. */

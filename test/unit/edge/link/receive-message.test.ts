@@ -3,7 +3,7 @@ import { FRAMES, INBOUND, PROGRESS_MESSAGES, TALK, TEXTS } from "../../../../src
 import { noteClose } from "../../../../src/edge/link/keep-connection.ts";
 import { createInFlight } from "../../../../src/edge/link/in-flight.ts";
 import { createMemory, type LinkParts } from "../../../../src/edge/link/link-parts.ts";
-import { LONG_OUTCOME } from "../../../../src/edge/link/long-text.ts";
+import { LONG_TEXT } from "../../../../src/edge/link/long-text.ts";
 import { receive } from "../../../../src/edge/link/receive-message.ts";
 import type { LinkSocket } from "../../../../src/edge/link/runner-socket.ts";
 import type { PassedOutcome } from "../../../../src/edge/queue/queue-rpc.ts";
@@ -178,7 +178,7 @@ it("passes long outcomes on one after the other, each result as JSON, and leaves
   const claim = { claim: "subgroups", claimed: "yes", found: "yes", ok: true };
   const result = { kind: "probe", ok: true, claims: [claim], environment };
   const outcome = { ok: true, result, deviceKey: "gpu0", startedAt: "2026-11-21T09:30:00.000Z" };
-  const trace = "[".padEnd(LONG_OUTCOME);
+  const trace = "[".padEnd(LONG_TEXT);
   const text = JSON.stringify({ type: "jobOutcome", lease, outcome: { ...outcome, trace } });
   const received = Promise.all(Array.from({ length: 9 }, () => receive(link, socket, text)));
   await vi.waitFor(() => expect(results).toEqual([JSON.stringify(result)]));
