@@ -149,7 +149,7 @@ const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
 /** Observations of a stream that are wrong, beyond the key's rate, or too many at once. */
-export const FAULTS = { perSecond: 20, burst: 100 };
+export const FAULTS = { perSecond: 10, burst: 30 };
 const FAULT_CODES: ReadonlySet<string> = new Set(["rate-limited", "invalid-request"]);
 
 function send(socket: WebSocket, answer: StreamedAction): void {
