@@ -16,7 +16,7 @@ export interface Bounds {
 /** Holders whose last turns are known. */
 const KNOWN_HOLDERS = 1_000;
 
-/** Places with a bound for each holder and one for all, of which the last are for holders that have few. */
+/** Limits the places of each holder and of all. The last free places go to holders that have few (`FairPlaces`). */
 export class BoundedPlaces {
   readonly #bounds: Bounds;
   /** In the order in which they were taken. */

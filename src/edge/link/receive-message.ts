@@ -53,7 +53,7 @@ const SHORT_TEXT = 8_192;
 
 /** Handles a message that may be lost in its turn on the thread. */
 async function receiveInTurn(link: LinkParts, socket: LinkSocket, text: string): Promise<void> {
-  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(isOverloaded);
+  const leave = await link.outside.beginTurn(attachmentOf(socket).project ?? "").catch(dropIfOverloaded);
   if (leave === null) return;
   try {
     if (socket.readyState === WebSocket.OPEN)
@@ -63,8 +63,8 @@ async function receiveInTurn(link: LinkParts, socket: LinkSocket, text: string):
   }
 }
 
-/** Of work that is dropped where too much waits; throws any other error. */
-function isOverloaded(error: unknown): null {
+/** Drops work that was refused because too much waits; throws any other error. */
+function dropIfOverloaded(error: unknown): null {
   if (toProblem(error).code === "overloaded") return null;
   throw error;
 }
@@ -91,7 +91,7 @@ async function receiveLong(link: LinkParts, socket: LinkSocket, text: string): P
   };
   // Without a place it is dropped: an outcome comes again.
   const call = { project, waitUntil: (work: Promise<unknown>) => link.outside.later(work) };
-  await placesFor(text).doIn(call, read).catch(isOverloaded);
+  await placesFor(text).doIn(call, read).catch(dropIfOverloaded);
 }
 
 async function receiveParsed(
