@@ -52,9 +52,9 @@ export function hasRoom(quota: StoredQuota, project: string, more = "1"): string
 }
 
 /**
- * SQL condition that a project has room for a file beside all its others; each parameter is an SQL expression. The first
- * sum counts a file once for each row that names it, which is fast and never too small. The exact sum is read only where
- * the first one exceeds the limit.
+ * SQL condition that a project has room for a file beside all its others; each parameter is an SQL expression. The
+ * first sum counts a file once for each row that names it, which is fast and never too small. The exact sum is read
+ * only where the first one exceeds the limit.
  */
 export function hasRoomForFile(project: string, digest: string, sizeBytes: string): string {
   const fits = (used: string) => `coalesce((${used}), 0) + ${sizeBytes} <= ${limitOf("storedBytes", project)}`;
