@@ -22,8 +22,8 @@ let modules: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "millrace-install-"));
   modules = join(folder, "node_modules");
-  for (const [name, files] of Object.entries(PACKED)) {
-    for (const file of files) {
+  for (const [name, contents] of Object.entries(PACKED)) {
+    for (const file of contents) {
       const path = join(folder, "packages", name, file);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, Buffer.alloc(FILE_BYTES));
