@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isatty } from "node:tty";
 import { ensureInstalled, root } from "./install.mjs";
 
-ensureInstalled();
+ensureInstalled("running");
 const node = join(root, "node_modules/.bin/node");
 // It only starts and watches others, so it needs no room for short-lived objects.
 const program = ["--max-semi-space-size=1", join(root, "src/local/main.ts")];

@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Summary } from "../../src/local/summary.ts";
+import { readLockfile } from "../../src/local/supply/lockfile.ts";
 import { childPids } from "../process/child-pids.ts";
 import { waitFor } from "./local-stack.ts";
-import { npmStart, root, run, startArguments } from "./run-npm.ts";
+import { type Finished, npmStart, root, run, startArguments } from "./run-npm.ts";
 
 describe("npm start", () => {
   let folder: string;
@@ -17,8 +18,12 @@ describe("npm start", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("ends with a summary of the whole way, and finds its state on the second start", async () => {
-    const first = await npmStart("--once", "--json", "--port", "0", "--data-dir", folder);
+  it("goes the whole way with the packages for running alone, and finds its state on the second start", async () => {
+    const checkout = join(folder, "checkout");
+    await copyForRunning(checkout);
+    const start = (): Promise<Finished> =>
+      run("npm", ["--prefix", checkout, ...startArguments("--once", "--json", "--port", "0", "--data-dir", folder)]);
+    const first = await start();
     expect(first.code, first.stderr).toBe(0);
     const summary = JSON.parse(first.stdout) as Summary;
     expect(summary).toMatchObject({
@@ -34,14 +39,15 @@ describe("npm start", () => {
     expect((await stat(join(folder, "admin.key"))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, "runner", "credential.json"))).mode & 0o777).toBe(0o600);
 
-    const second = await npmStart("--once", "--json", "--port", "0", "--data-dir", folder);
+    const second = await start();
     expect(second.code, second.stderr).toBe(0);
     expect(second.stderr).not.toContain(key);
     const again = JSON.parse(second.stdout) as Summary;
     expect(again.history.points).toBeGreaterThan(summary.history.points);
     expect(again.runner?.id).toBe(summary.runner?.id);
     expect(again.inference?.model).toBe("lenet5@1");
-  });
+    // Page and edge are built besides.
+  }, 300_000);
 
   it("stops all its processes on Ctrl-C", async () => {
     const child = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data-dir", folder], {
@@ -132,6 +138,25 @@ describe("npm start", () => {
     expect(onFile).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") });
   });
 });
+
+/** A checkout in which nothing is built, and none but the packages that `npm ci --omit=dev` installs are in reach. */
+async function copyForRunning(checkout: string): Promise<void> {
+  const settings = ["package.json", "package-lock.json", "tsconfig.base.json", "wrangler.toml"];
+  const files = [...settings, "src", "kernels", "models", "migrations"];
+  for (const file of files) await cp(join(root, file), join(checkout, file), { recursive: true });
+  const { packages } = await readLockfile(join(root, "package-lock.json"));
+  const needed = packages.filter(({ path, dev, name }) => !dev && path === `node_modules/${name}`);
+  for (const { path } of needed) {
+    await mkdir(dirname(join(checkout, path)), { recursive: true });
+    await symlink(join(root, path), join(checkout, path));
+  }
+  // Commands of the others lead nowhere.
+  await cp(join(root, "node_modules/.bin"), join(checkout, "node_modules/.bin"), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  await writeFile(join(checkout, "node_modules/.package-lock.json"), JSON.stringify({ packages: {} }));
+}
 
 async function membersOf(group: number): Promise<number> {
   const { stdout } = await run("ps", ["-eo", "pgid="]);
