@@ -41,7 +41,7 @@ exec "$here/bin/node" "$here/${ENTRY}" "$@"
 export async function listEntries({ platform, root, nodeFolder, withSoftwareGpu }: Recipe): Promise<readonly Entry[]> {
   const { files, packages } = await traceFiles([join(root, ENTRY)]);
   const natives = (await Promise.all([...packages].map((folder) => listNatives(folder, platform)))).flat();
-  const own = [...files, ...natives, ...(await listPrograms(root)), ...listZoo(root)];
+  const own = [...files, ...natives, ...(await listKernels(root)), ...(await listPrograms(root)), ...listZoo(root)];
   if (withSoftwareGpu) own.push(fileURLToPath(SOFTWARE_GPU));
   for (const name of ["LICENSE", "THIRD_PARTY.md", "docs/operations.md"]) own.push(join(root, name));
   const facts = { release: VERSION, commit: await readCommit(root), platform, softwareGpu: withSoftwareGpu };
@@ -66,6 +66,14 @@ async function listNatives(folder: string, platform: Platform): Promise<string[]
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => marks.some((mark) => pathBelow(folder, file).includes(mark)));
+}
+
+/** All of the kernels but their tests: they are read by computed names, and a digest of each one's folder is announced. */
+async function listKernels(root: string): Promise<string[]> {
+  const entries = await readdir(join(root, "kernels"), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !/^tsconfig\.json$|\.md$|\.test\.ts$|\.vectors\.json$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Compiled programs of the CPU, made where they are absent: a packed runner has no compiler. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createRequire, findPackageJSON, isBuiltin } from "node:module";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -19,7 +19,7 @@ const NAMED = [/\bnew URL\(\s*"([^"]+)",\s*import\.meta\.url/g, /\bjoin\(import\
 /** How they ask for a package's version, or for a file in it. */
 const ASKED = /\bimport\.meta\.resolve\("([^"]+)"\)/g;
 const MODULE = /\.[cm]?[jt]s$/;
-/** Files of a named folder that a program reads by names of its own; its modules are found as imports. */
+/** Files beside a module, or in a folder that it names, which are read by name; modules are found as imports. */
 const READ_BY_NAME = /\.(wgsl|as)$|^asconfig\.json$/;
 const NOTICE = /^(licen[cs]e|notice|copying)/i;
 
@@ -39,9 +39,8 @@ export async function traceFiles(entries: readonly string[]): Promise<Trace> {
     const text = (await readFile(file, "utf8")).replaceAll(TYPES_ALONE, "");
     left.push(...listImports(file, text));
     if (folder !== null) continue;
-    for (const [, named = ""] of NAMED.flatMap((pattern) => [...text.matchAll(pattern)])) {
-      left.push(...(await listNamed(resolve(dirname(file), named), named)));
-    }
+    const named = NAMED.flatMap((pattern) => [...text.matchAll(pattern)]).map(([, path = ""]) => path);
+    for (const path of [".", ...named]) left.push(...(await listNamed(resolve(dirname(file), path))));
     for (const [, asked = ""] of text.matchAll(ASKED)) left.push(...listAsked(file, asked));
   }
   return { files, packages };
@@ -64,16 +63,10 @@ function listImports(file: string, text: string): string[] {
 }
 
 /** A file that is there, or those of a folder that are read by name, such as an AssemblyScript folder's sources. */
-async function listNamed(path: string, named: string): Promise<string[]> {
-  if (
-    await stat(path).then(
-      (found) => found.isFile(),
-      () => false,
-    )
-  )
-    return [path];
-  const entries = await readdir(path).catch(() => []);
-  const isAssembly = basename(path) === "assembly" && named !== ".";
+async function listNamed(path: string): Promise<string[]> {
+  const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => (error.code === "ENOTDIR" ? null : []));
+  if (entries === null) return [path];
+  const isAssembly = basename(path) === "assembly";
   return entries
     .filter((name) => READ_BY_NAME.test(name) || (isAssembly && name.endsWith(".ts")))
     .map((name) => join(path, name));
