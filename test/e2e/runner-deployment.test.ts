@@ -21,7 +21,8 @@ import { root } from "./run-npm.ts";
 
 const INSTALLED = "/opt/millrace-runner";
 const PACKER = ["--experimental-import-meta-resolve", join(root, "src/local/pack/main.ts")];
-const PACK_MS = 600_000;
+/** A slow machine needs minutes to pack, and to start a program that is not compiled yet. */
+const PATIENCE_MS = 900_000;
 
 /** Settings of a systemd unit by section and name, in their order. */
 function parseUnit(text: string): { of(section: string, name: string): string[] } {
@@ -76,7 +77,7 @@ beforeAll(async () => {
   await mkdir(join(folder, "opt"));
   await run("tar", ["-xJf", archive, "-C", join(folder, "opt")]);
   packed = join(folder, "opt/millrace-runner");
-}, PACK_MS);
+}, PATIENCE_MS);
 afterAll(async () => {
   await edge.stop();
   await rm(folder, { recursive: true, force: true });
@@ -111,11 +112,15 @@ async function withRunner(
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, "exit");
   try {
-    const id = await waitFor(`${name} to be online`, async () => {
-      if (child.exitCode !== null) throw new Error(stderr);
-      const { items } = await client.call(endpoints.listRunners);
-      return items.find((each) => each.name === name && each.state === "online")?.id;
-    });
+    const id = await waitFor(
+      `${name} to be online`,
+      async () => {
+        if (child.exitCode !== null) throw new Error(stderr);
+        const { items } = await client.call(endpoints.listRunners);
+        return items.find((each) => each.name === name && each.state === "online")?.id;
+      },
+      PATIENCE_MS,
+    );
     await work(id);
   } finally {
     child.kill("SIGTERM");
@@ -139,7 +144,7 @@ describe("npm run pack:runner", () => {
     const files = (await readdir(packed, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
     const paths = files.map((each) => join(each.parentPath, each.name).slice(packed.length));
     const sources = paths.filter((path) => path.endsWith(".ts") && !path.startsWith("/node_modules/"));
-    expect(sources.length).toBeGreaterThan(900);
+    expect(sources.length).toBeGreaterThan(700);
     const missing: string[] = [];
     for (const source of sources) {
       const code = await readFile(join(packed, source), "utf8");
@@ -154,9 +159,11 @@ describe("npm run pack:runner", () => {
   });
 
   it("packs kernels whole, so that tunings and results are those of a checkout", async () => {
+    const move = (url: URL) => new URL(url.href.replace(root, packed));
     for (const kernel of KERNELS.values()) {
-      const folder = new URL(kernel.folder.href.replace(root, packed));
-      expect(await digestKernel({ ...kernel, folder })).toBe(await digestKernel(kernel));
+      const variants = kernel.variants.map((each) => ({ ...each, shared: each.shared?.map(move) ?? [] }));
+      const moved = { ...kernel, folder: move(kernel.folder), variants };
+      expect(await digestKernel(moved)).toBe(await digestKernel(kernel));
     }
   });
 
@@ -172,7 +179,7 @@ describe("npm run pack:runner", () => {
   });
 });
 
-describe("a packed runner on a bare machine", () => {
+describe("a packed runner on a bare machine", { timeout: PATIENCE_MS }, () => {
   it("says its release, and what is wrong with a command", async () => {
     expect(await runPacked("--version")).toEqual({ code: 0, out: `${VERSION}\n`, err: "" });
     expect(await runPacked("up")).toMatchObject({ code: 2, err: "millrace: unknown command 'up'\n" });
@@ -190,7 +197,7 @@ describe("a packed runner on a bare machine", () => {
     expect(found).toMatchObject({
       node: `${process.version}, packed with the runner`,
       packages: "webgpu, onnxruntime-node load",
-      gpu: expect.stringMatching(/SwiftShader|\(/),
+      gpu: expect.stringMatching(/the software GPU|\(/),
       port: "a packed runner starts no edge",
     });
   });
@@ -216,7 +223,7 @@ describe("a packed runner on a bare machine", () => {
   });
 });
 
-describe("deploy/millrace-runner.service", () => {
+describe("deploy/millrace-runner.service", { timeout: PATIENCE_MS }, () => {
   it("starts a packed runner that answers requests, as a user of its own, within reach of GPUs and little else", async () => {
     const unit = parseUnit(await readFile(join(root, "deploy/millrace-runner.service"), "utf8"));
     expect(unit.of("Service", "User")).toEqual(["millrace"]);
@@ -235,16 +242,9 @@ describe("deploy/millrace-runner.service", () => {
       const content = new Uint8Array(await readFile(join(root, "models/cartpole/cartpole.onnx")));
       const rawBody = { mediaType: "application/octet-stream", content };
       await client.call(endpoints.uploadModel, { query: { name: "cartpole" }, rawBody });
-      const reply = await waitFor("an answer", () =>
-        client.call(endpoints.infer, {
-          body: {
-            model: "cartpole",
-            budgetMs: 30_000,
-            inputs: { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } },
-            runnerId,
-          },
-        }),
-      );
+      const inputs = { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } };
+      const body = { model: "cartpole", budgetMs: 30_000, runnerId, inputs };
+      const reply = await waitFor("an answer", () => client.call(endpoints.infer, { body }), PATIENCE_MS);
       expect(reply).toMatchObject({ runnerId, outputs: { logits: { shape: [1, 2] } } });
     });
   });
