@@ -224,7 +224,7 @@ describe("a packed runner on a bare machine", { timeout: PATIENCE_MS }, () => {
 });
 
 describe("deploy/millrace-runner.service", { timeout: PATIENCE_MS }, () => {
-  it("starts a packed runner that answers requests, as a user of its own, within reach of GPUs and little else", async () => {
+  it("starts a packed runner, which answers, as a user of its own within reach of GPUs and little else", async () => {
     const unit = parseUnit(await readFile(join(root, "deploy/millrace-runner.service"), "utf8"));
     expect(unit.of("Service", "User")).toEqual(["millrace"]);
     expect(unit.of("Service", "Restart")).toEqual(["always"]);
@@ -245,7 +245,7 @@ describe("deploy/millrace-runner.service", { timeout: PATIENCE_MS }, () => {
       const inputs = { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } };
       const body = { model: "cartpole", budgetMs: 30_000, runnerId, inputs };
       const reply = await waitFor("an answer", () => client.call(endpoints.infer, { body }), PATIENCE_MS);
-      expect(reply).toMatchObject({ runnerId, outputs: { logits: { shape: [1, 2] } } });
+      expect(reply).toMatchObject({ placement: { runnerId }, outputs: { logits: { shape: [1, 2] } } });
     });
   });
 });

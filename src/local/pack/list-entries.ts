@@ -35,8 +35,8 @@ exec "$here/bin/node" "$here/${ENTRY}" "$@"
 `;
 
 /**
- * The files of a packed runner. It keeps the layout of a checkout, so that programs, threads and shaders find each other
- * as they do there, and has of it what the command line reaches.
+ * The files of a packed runner. It keeps the layout of a checkout, so that programs, threads and shaders find each
+ * other as they do there, and has of it what the command line reaches.
  */
 export async function listEntries({ platform, root, nodeFolder, withSoftwareGpu }: Recipe): Promise<readonly Entry[]> {
   const { files, packages } = await traceFiles([join(root, ENTRY)]);
@@ -68,7 +68,7 @@ async function listNatives(folder: string, platform: Platform): Promise<string[]
     .filter((file) => marks.some((mark) => pathBelow(folder, file).includes(mark)));
 }
 
-/** All of the kernels but their tests: they are read by computed names, and a digest of each one's folder is announced. */
+/** All kernels but their tests: they are read by computed names, and a digest of each one's folder is announced. */
 async function listKernels(root: string): Promise<string[]> {
   const entries = await readdir(join(root, "kernels"), { recursive: true, withFileTypes: true });
   return entries

@@ -24,8 +24,8 @@ const READ_BY_NAME = /\.(wgsl|as)$|^asconfig\.json$/;
 const NOTICE = /^(licen[cs]e|notice|copying)/i;
 
 /**
- * Follows imports, by Node's own resolution, and the files that our sources name beside them. What an import computes is
- * not followed: a compiler that only some builds want stays out. Needs `--experimental-import-meta-resolve`.
+ * Follows imports, by Node's own resolution, and the files that our sources name beside them. What an import computes
+ * is not followed: a compiler that only some builds want stays out. Needs `--experimental-import-meta-resolve`.
  */
 export async function traceFiles(entries: readonly string[]): Promise<Trace> {
   const [files, packages] = [new Set<string>(), new Set<string>()];
