@@ -1,15 +1,4 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
-import { PROCESS } from "./shell/shell.ts";
+import { startProgram } from "./start-program.ts";
 
-// Most of a start is compiling our own code: it is kept compiled in the system's temporary folder.
-enableCompileCache();
-const { runProgram } = await import("./program.ts");
-
-// The reader closed the pipe early, as `head` does.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit();
-  throw error;
-});
-
-await runProgram(process.argv.slice(2), PROCESS);
+await startProgram(async () => (await import("./program.ts")).runProgram);

@@ -79,8 +79,8 @@ async function showSoftware(patient: Patient): Promise<Shown | string> {
 }
 
 /** The program's output, or its failure in words. */
-async function showAdapters({ root, environment }: Patient, args: readonly string[]): Promise<Shown | string> {
-  const program = join(root, "src/gpu-runner/show-adapters.ts");
+async function showAdapters({ environment }: Patient, args: readonly string[]): Promise<Shown | string> {
+  const program = join(import.meta.dirname, "../../gpu-runner/show-adapters.ts");
   const end = await runApart(process.execPath, [program, ...args], { environment, timeoutMs: WITHIN_MS });
   if (end.isTimedOut) return "it hangs";
   if (end.signal !== null) return `it crashes (${end.signal})`;

@@ -8,7 +8,8 @@ const OLDEST = [20, 11] as const;
 const NODE_WITHIN_MS = 30_000;
 
 /** The Node of this machine: the first on the path that did not come by npm. */
-export async function checkNode({ environment }: Patient): Promise<Verdict> {
+export async function checkNode({ environment, isPacked }: Patient): Promise<Verdict> {
+  if (isPacked) return ok(`${process.version}, packed with the runner`);
   const program = await findNode(environment["PATH"] ?? "");
   if (program === null) return ok(`${process.version}, by npm; there is no other on the path`);
   const { code, stdout, stderr } = await runApart(program, ["--version"], { environment, timeoutMs: NODE_WITHIN_MS });
@@ -39,13 +40,17 @@ async function findNode(path: string): Promise<string | null> {
   return null;
 }
 
-const NATIVE = ["webgpu", "onnxruntime-node", "workerd"] as const;
+/** Native packages of a runner. */
+const NATIVE = ["webgpu", "onnxruntime-node"] as const;
+/** That of an edge on this machine. */
+const EDGE_NATIVE = "workerd";
 const PACKAGE_WITHIN_MS = 60_000;
 
 /** Whether the native packages load here, each in a process of its own. */
-export async function checkPackages({ root, environment }: Patient): Promise<Verdict> {
+export async function checkPackages({ root, environment, isPacked }: Patient): Promise<Verdict> {
+  const natives = isPacked ? NATIVE : [...NATIVE, EDGE_NATIVE];
   const ends = await Promise.all(
-    NATIVE.map(async (name) => {
+    natives.map(async (name) => {
       const args = ["--input-type=module", "-e", `await import(${JSON.stringify(name)}); process.exit(0)`];
       return {
         name,
@@ -54,9 +59,12 @@ export async function checkPackages({ root, environment }: Patient): Promise<Ver
     }),
   );
   const broken = ends.filter(({ code }) => code !== 0);
-  if (broken.length === 0) return ok(`${NATIVE.join(", ")} load`);
+  if (broken.length === 0) return ok(`${natives.join(", ")} load`);
   const told = broken.map(({ name, signal, stderr }) => `${name}: ${signal ?? reasonOf(stderr)}`).join("; ");
-  return fail(told, "Run `npm ci` on this machine: folders that were copied from another lack its programs.");
+  const advice = isPacked
+    ? "Unpack the archive anew, and see that it is the one for this system (docs/operations.md)."
+    : "Run `npm ci` on this machine: folders that were copied from another lack its programs.";
+  return fail(told, advice);
 }
 
 /** The line of a stack trace that says what was wrong. */

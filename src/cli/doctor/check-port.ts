@@ -2,14 +2,15 @@ import { once } from "node:events";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { isLocal } from "../context/choose-edge.ts";
-import { fail, ok, type Patient, type Verdict } from "./finding.ts";
+import { fail, ok, type Patient, skip, type Verdict } from "./finding.ts";
 import { reachEdge } from "./check-edge.ts";
 
 /** `0A` in `/proc/net/tcp`: listening. */
 const LISTENING = "0A";
 
 /** Whether `millrace up` could listen, or already does. */
-export async function checkPort({ port, edgeUrl, fetch }: Patient): Promise<Verdict> {
+export async function checkPort({ port, edgeUrl, fetch, isPacked }: Patient): Promise<Verdict> {
+  if (isPacked) return skip("a packed runner starts no edge");
   const refused = await tryPort(port);
   if (refused === null) return ok(`${port} is free`);
   if (refused === "EACCES") return fail(`${port} may not be used by you`, "Choose one above 1023 with --port.");

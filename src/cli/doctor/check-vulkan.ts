@@ -47,7 +47,7 @@ export function judgeDrivers({ override, drivers, hasLoader, board }: Sight): Ve
   }
   if (drivers.length === 0) {
     const found = `no Vulkan driver is installed${board === null ? "" : `, though there is ${board}`}`;
-    if (board === null) return warn(found, "Without a GPU nothing is to be done: a software GPU comes by npm.");
+    if (board === null) return warn(found, "Without a GPU nothing is to be done: the runner emulates one.");
     return fail(
       found,
       "Install the driver's Vulkan part; in a container, pass the driver in with its graphics capability.",

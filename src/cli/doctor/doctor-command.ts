@@ -15,7 +15,10 @@ interface DoctorOptions extends EdgeOptions {
 }
 
 /** `millrace doctor`: what is wrong with this machine and its way to an edge, and what to do about it. */
-export function doctorCommand(shell: Shell = PROCESS): Command {
+export function doctorCommand(
+  shell: Shell = PROCESS,
+  { isPacked = false }: Partial<Pick<Patient, "isPacked">> = {},
+): Command {
   return addEdge(new Command("doctor"), "scopes that shall be told")
     .description(
       "Say what is wrong here and what to do: Node, driver, Vulkan, disk, network, clock, key; exit 1 if something is",
@@ -24,20 +27,21 @@ export function doctorCommand(shell: Shell = PROCESS): Command {
     .option("--runner-dir <folder>", "where a runner keeps its credential (MILLRACE_RUNNER_DIR)")
     .option("--port <number>", "where `millrace up` would listen", wholeBetween(1, 65_535), 8787)
     .action(async (options: DoctorOptions) => {
-      const findings = await examine(await describePatient(options, shell));
+      const findings = await examine(await describePatient(options, isPacked, shell));
       const isWell = findings.every(({ state }) => state !== "failure");
       shell.print(options.json ? `${JSON.stringify({ ok: isWell, findings })}\n` : renderFindings(findings));
       shell.exit(isWell ? 0 : 1);
     });
 }
 
-async function describePatient(options: DoctorOptions, shell: Shell): Promise<Patient> {
+async function describePatient(options: DoctorOptions, isPacked: boolean, shell: Shell): Promise<Patient> {
   const dataDir = resolve(shell.folder, options.dataDir);
   const { edge, key } = await findEdge(options, shell, join(dataDir, "admin.key"));
   return {
     fetch: shell.fetch,
     environment: shell.env,
     root: join(import.meta.dirname, "../../.."),
+    isPacked,
     edgeUrl: edge,
     key: key ?? null,
     port: options.port,

@@ -4,6 +4,8 @@ export interface Patient {
   readonly environment: NodeJS.ProcessEnv;
   /** Root of the project. */
   readonly root: string;
+  /** A packed runner, which brings its Node and has no edge. */
+  readonly isPacked: boolean;
   readonly edgeUrl: string;
   /** Null: none was named, and none is kept in the data folder. */
   readonly key: string | null;

@@ -25,7 +25,7 @@ interface StartOptions {
 }
 
 /** `millrace runner start`: registers this machine once, then serves its edge in the foreground. */
-function startCommand(): Command {
+export function startCommand(): Command {
   return new Command("start")
     .description("Register this machine with a token (once), connect, and serve")
     .option("--edge <url>", "address of the edge; needed with --token")

@@ -37,13 +37,19 @@ export interface SuiteReport {
   readonly checks: readonly Check[];
 }
 
+/** What a packed runner is made of (src/local/pack). */
+const PACKED_FACTS = new URL("../../../packed.json", import.meta.url);
+
 /** Describes a device before its checks. */
 export async function describeSubject({ device, adapters }: DeviceHost): Promise<SuiteSubject> {
   const [hardware, boards, commit] = await Promise.all([readHardware(), readBoards([device]), readCommit()]);
   return { device, adapters, board: boards.get(device.key) ?? null, hardware, release: VERSION, commit };
 }
 
-function readCommit(): Promise<string | null> {
+/** A packed runner's, or that of the clone. */
+async function readCommit(): Promise<string | null> {
+  const packed = await readFile(PACKED_FACTS, "utf8").catch(() => null);
+  if (packed !== null) return (JSON.parse(packed) as { commit: string | null }).commit;
   return promisify(execFile)("git", ["rev-parse", "HEAD"], { cwd: import.meta.dirname }).then(
     ({ stdout }) => stdout.trim(),
     () => null,

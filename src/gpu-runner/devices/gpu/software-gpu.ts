@@ -27,6 +27,8 @@ export function* untar(archive: Uint8Array): Generator<{ name: string; bytes: Ui
   }
 }
 
+/** The archive that has it; a runner may be packed without. */
+export const SOFTWARE_GPU = new URL("../bin/swiftshader.tar.br", import.meta.resolve("@sparticuz/chromium"));
 const ICD_FILE = "vk_swiftshader_icd.json";
 const WANTED = new Set(["libvulkan.so.1", "libvk_swiftshader.so", ICD_FILE]);
 
@@ -40,7 +42,9 @@ export async function installSoftwareGpu(cacheDir: string): Promise<Record<strin
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw new ProblemError("backend-failed", `There is no software GPU for ${process.platform} on ${process.arch}`);
   }
-  const packed = await readFile(new URL("../bin/swiftshader.tar.br", import.meta.resolve("@sparticuz/chromium")));
+  const packed = await readFile(SOFTWARE_GPU).catch((error: Error) => {
+    throw new ProblemError("backend-failed", `This runner came without its software GPU: ${error.message}`);
+  });
   const digest = createHash("sha256").update(packed).digest("hex").slice(0, 16);
   const folder = path.resolve(cacheDir, `swiftshader-${digest}`);
   if (!(await exists(folder))) await unpack(packed, folder);

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { ZOO } from "../../../models/zoo.ts";
+import { SOFTWARE_GPU } from "../../gpu-runner/devices/gpu/software-gpu.ts";
+import { locateAssembly } from "../../gpu-runner/devices/cpu-simd/load-assembly.ts";
+import { CPU_ROLLOUTS, locateCpuProgram } from "../../gpu-runner/environments/load-cpu-program.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import type { Platform } from "./node-package.ts";
+import { pathBelow, traceFiles } from "./trace-files.ts";
+import type { Entry } from "./write-tar.ts";
+
+/** What to pack a runner of. */
+export interface Recipe {
+  readonly platform: Platform;
+  readonly root: string;
+  /** Folder of Node's release. */
+  readonly nodeFolder: string;
+  readonly withSoftwareGpu: boolean;
+}
+
+const ENTRY = "src/cli/packed-main.ts";
+/** The only folder in the archive. */
+const TOP = "millrace-runner";
+/** Builtins of a POSIX shell alone, but for a call through a link, since a robot's path may be empty. */
+const LAUNCHER = `#!/bin/sh
+# Starts the packed runner with the Node beside it.
+self=$0
+if [ -h "$self" ]; then self=$(readlink -f "$self"); fi
+case $self in */*) here=\${self%/*} ;; *) here=. ;; esac
+exec "$here/bin/node" "$here/${ENTRY}" "$@"
+`;
+
+/**
+ * The files of a packed runner. It keeps the layout of a checkout, so that programs, threads and shaders find each
+ * other as they do there, and has of it what the command line reaches.
+ */
+export async function listEntries({ platform, root, nodeFolder, withSoftwareGpu }: Recipe): Promise<readonly Entry[]> {
+  const { files, packages } = await traceFiles([join(root, ENTRY)]);
+  const natives = (await Promise.all([...packages].map((folder) => listNatives(folder, platform)))).flat();
+  const own = [...files, ...natives, ...(await listKernels(root)), ...(await listPrograms(root)), ...listZoo(root)];
+  if (withSoftwareGpu) own.push(fileURLToPath(SOFTWARE_GPU));
+  for (const name of ["LICENSE", "THIRD_PARTY.md", "docs/operations.md"]) own.push(join(root, name));
+  const facts = { release: VERSION, commit: await readCommit(root), platform, softwareGpu: withSoftwareGpu };
+  const text = (value: object) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+  const entries: Entry[] = [
+    { path: "millrace-runner", content: Buffer.from(LAUNCHER), isProgram: true },
+    { path: "bin/node", content: join(nodeFolder, "bin/node"), isProgram: true },
+    { path: "bin/LICENSE", content: join(nodeFolder, "LICENSE") },
+    { path: "packed.json", content: text(facts) },
+    { path: "package.json", content: text({ name: TOP, version: VERSION, private: true, type: "module" }) },
+    ...[...new Set(own)].map((file) => ({ path: pathBelow(root, file), content: file })),
+  ];
+  return entries.map((entry) => ({ ...entry, path: `${TOP}/${entry.path}` }));
+}
+
+/** A package's binaries of a system, which it opens by a path that it computes. */
+async function listNatives(folder: string, platform: Platform): Promise<string[]> {
+  const [system] = platform.split("-");
+  const marks = [platform, platform.replace("-", "/"), `${system}-universal`].map((mark) => `/${mark}/`);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => marks.some((mark) => pathBelow(folder, file).includes(mark)));
+}
+
+/** All kernels but their tests: they are read by computed names, and a digest of each one's folder is announced. */
+async function listKernels(root: string): Promise<string[]> {
+  const entries = await readdir(join(root, "kernels"), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !/^tsconfig\.json$|\.md$|\.test\.ts$|\.vectors\.json$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Compiled programs of the CPU, made where they are absent: a packed runner has no compiler. */
+async function listPrograms(root: string): Promise<string[]> {
+  for (const program of ["devices/cpu-simd/build.ts", "environments/build-cpu-program.ts"]) {
+    await promisify(execFile)(process.execPath, [join(root, "src/gpu-runner", program)]);
+  }
+  const rollouts = CPU_ROLLOUTS.map(({ environment, kind }) => locateCpuProgram(environment, kind));
+  const located = await Promise.all([locateAssembly("mlp-population"), ...rollouts]);
+  return located.map(({ binary }) => fileURLToPath(binary));
+}
+
+/** The networks that `device-suite` and `zoo` measure, with their data. */
+function listZoo(root: string): string[] {
+  return ZOO.flatMap(({ name }) =>
+    [`${name}.onnx`, "held-out.safetensors", "card.json"].map((file) => join(root, "models", name, file)),
+  );
+}
+
+/** Null outside a clone. */
+async function readCommit(root: string): Promise<string | null> {
+  if (!existsSync(join(root, ".git"))) return null;
+  return (await promisify(execFile)("git", ["rev-parse", "HEAD"], { cwd: root })).stdout.trim();
+}
