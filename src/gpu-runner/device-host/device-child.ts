@@ -6,6 +6,7 @@ import type { JobProgress } from "../../protocol/jobs/job.ts";
 import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/wire/problem.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import { watchMemory } from "../host/process-meter.ts";
+import { type CardView, throughView } from "./card-view.ts";
 import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole } from "./messages.ts";
 
 /**
@@ -52,6 +53,8 @@ export interface ChildOptions {
   readonly deviceKey: string;
   /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
+  /** The only card that the process is shown; all where absent. */
+  readonly view?: CardView | undefined;
   /** Program to run; `device-process.ts` where absent. */
   readonly entry?: URL;
   /** Variables added to this process's environment. */
@@ -105,12 +108,12 @@ export class DeviceChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    const { role, adapter, entry = ENTRY, memoryBytes } = options;
+    const { role, adapter, view, entry = ENTRY, memoryBytes } = options;
     const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
     const chosen = adapter === undefined ? [] : ["--adapter", adapter];
     this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
       serialization: "advanced",
-      execArgv: [],
+      ...(view === undefined ? { execArgv: [] } : throughView(view)),
       env: childEnvironment(process.env, options.environment),
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });

@@ -15,6 +15,7 @@ import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
 import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
+import type { CardView } from "./card-view.ts";
 import { callApart, timeoutOf } from "./call-apart.ts";
 import type { DeviceLogger } from "./device-child.ts";
 import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
@@ -41,6 +42,8 @@ export interface DeviceHostOptions {
   readonly driver?: "auto" | "own" | "software";
   /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
+  /** The only card that the processes of the device are shown; all where absent. */
+  readonly view?: CardView | undefined;
   /** Variables by which the process finds its driver, if known: the environment of another device's process. */
   readonly environment?: Environment;
   /** Description of a device that cannot describe itself. */
@@ -70,10 +73,11 @@ export class DeviceHost {
   readonly kernels: KernelAnnouncement[];
   /** Digest of each kernel's files, by name: another program has another digest. */
   readonly kernelDigests: Readonly<Record<string, string>>;
-  /** Names of the adapters that the driver of this device offers. */
+  /** Names of the adapters that the driver of this device offers; equal cards have equal names. */
   readonly adapters: readonly string[];
   /** Variables added to the runner's environment, so that the process finds its driver. */
   readonly environment: Environment;
+  readonly view: CardView | undefined;
   readonly #options: DeviceHostOptions;
   readonly #lives: DeviceLives;
   readonly #models: KeptModels;
@@ -86,7 +90,9 @@ export class DeviceHost {
     this.#lives = lives;
     this.#models = models;
     const { device, kernels, kernelDigests, adapters } = lives.description;
-    this.device = withModels(device, options);
+    const { view } = options;
+    this.device = { ...withModels(device, options), ...(view && { board: view.board }) };
+    this.view = view;
     this.kernels = kernels;
     this.kernelDigests = kernelDigests;
     this.adapters = adapters;

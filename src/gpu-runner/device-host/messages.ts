@@ -40,7 +40,7 @@ export interface DeviceDescription {
   readonly kernels: KernelAnnouncement[];
   /** Digest of each kernel's files, by name: another program has another digest. */
   readonly kernelDigests: Readonly<Record<string, string>>;
-  /** Names of the adapters that this process could have opened. */
+  /** Names of the adapters that this process could have opened; equal cards have equal names. */
   readonly adapters: readonly string[];
 }
 
