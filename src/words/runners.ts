@@ -53,6 +53,19 @@ export const RUNNER_TONES: Record<RunnerState, Tone> = {
   offline: "bad",
 };
 
+/** `nvidia-h100 (gpu1, 0000:41:00.0)`: equal cards differ by key and address. */
+export function nameDevice({
+  key,
+  name,
+  pciAddress,
+}: {
+  readonly key: string;
+  readonly name: string;
+  readonly pciAddress?: string | null | undefined;
+}): string {
+  return `${name} (${[key, pciAddress].filter(Boolean).join(", ")})`;
+}
+
 /** Marks a device whose figures say nothing about a GPU. */
 export const SOFTWARE = "software: an emulation, not a GPU";
 

@@ -1,0 +1,197 @@
+import type { DeviceShare } from "../../../protocol/jobs/job-fields.ts";
+import type { EvaluationSpec } from "../../../protocol/jobs/evaluation/evaluation.ts";
+import type { Fault } from "../../../protocol/wire/fault.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { deathIn } from "../../environments/environment-source.ts";
+import { mergeShares, type RolloutShare } from "../../rollout/merge-shares.ts";
+import type { RollOutOutcome, RollOutRequest } from "../../rollout/roll-out.ts";
+import type { DeviceFleet, FleetDevice } from "../../serving/device-fleet.ts";
+import { shareWork } from "../../serving/share-work.ts";
+import type { WorkloadContext } from "../kind.ts";
+import { describeCard } from "./describe-run.ts";
+
+/** GPUs that a job names to share it. Fails with `backend-failed` where this runner lacks one. */
+export function findSharers(
+  fleet: Pick<DeviceFleet, "all">,
+  devices: NonNullable<EvaluationSpec["devices"]>,
+): FleetDevice[] {
+  const gpus = fleet.all().filter(({ host }) => host.device.backends.includes("wgsl"));
+  const keys = gpus.map(({ host }) => host.device.key);
+  const missing = devices === "all" ? [] : devices.filter((key) => !keys.includes(key));
+  if (gpus.length > 0 && missing.length === 0) {
+    return devices === "all" ? gpus : gpus.filter(({ host }) => devices.includes(host.device.key));
+  }
+  const wanted = missing.length === 0 ? "no GPU" : `no GPU ${missing.join(" and no ")}`;
+  throw new ProblemError("backend-failed", `This runner has ${wanted}; its GPUs are: ${keys.join(", ") || "none"}.`);
+}
+
+/** Runs work that keeps all of these devices busy. */
+export function useAll<Output>(
+  fleet: Pick<DeviceFleet, "use">,
+  devices: readonly FleetDevice[],
+  work: () => Promise<Output>,
+): Promise<Output> {
+  return devices.reduce<() => Promise<Output>>((inner, device) => () => fleet.use(device, inner), work)();
+}
+
+/**
+ * Splits a rollout along its longer side, members or episodes, in proportion to the speeds; shares without work are
+ * left out. What becomes of an episode depends on its seed and numbers alone, so the split changes no result.
+ */
+export function splitRollout<Place>(
+  whole: RolloutShare,
+  places: readonly { readonly place: Place; readonly speed: number | null }[],
+): { readonly place: Place; readonly share: RolloutShare }[] {
+  const byMembers = whole.members >= whole.episodes;
+  const counts = shareWork(
+    byMembers ? whole.members : whole.episodes,
+    places.map(({ speed }) => speed),
+  );
+  let before = 0;
+  return places.flatMap(({ place }, index) => {
+    const count = counts[index]!;
+    const share = byMembers
+      ? { ...whole, firstMember: whole.firstMember + before, members: count }
+      : { ...whole, firstEpisode: whole.firstEpisode + before, episodes: count };
+    before += count;
+    return count === 0 ? [] : [{ place, share }];
+  });
+}
+
+/** What a device did of a shared rollout. */
+export interface DoneShare {
+  readonly device: FleetDevice;
+  readonly share: RolloutShare;
+  readonly results: RollOutOutcome;
+}
+
+interface LostShare {
+  readonly device: FleetDevice;
+  readonly share: RolloutShare;
+  readonly error: ProblemError;
+}
+
+export interface SharedOutcome {
+  /** Results in the order of one device's; the time is that of the slowest device. */
+  readonly outcome: RollOutOutcome;
+  readonly done: readonly DoneShare[];
+  readonly faults: readonly Fault[];
+}
+
+/** Rounds until a rollout is given up whose devices die under it again and again. */
+const MOST_ROUNDS = 4;
+
+/**
+ * Rolls a population out on several GPUs at once, each in a process of its own. The share of one that dies is computed
+ * anew by the others, or by its next process where there is no other, and is told as a fault. Speeds of earlier
+ * rollouts decide on the size of the shares. Fails like a rollout on one device.
+ */
+export async function shareRollout(
+  request: RollOutRequest,
+  devices: readonly FleetDevice[],
+  timeoutMs: number,
+  { fleet, signal, onProgress }: Pick<WorkloadContext, "fleet" | "signal" | "onProgress">,
+): Promise<SharedOutcome> {
+  const { environment, network, members, episodes } = request;
+  const speedOf = `roll-out ${typeof environment === "string" ? environment : "submitted"} ${network.kind}`;
+  const whole = { firstMember: 0, members, firstEpisode: 0, episodes };
+  const failed = new AbortController();
+  const wanted = AbortSignal.any([signal, failed.signal]);
+  const progress = new ProgressSum(members * episodes, (done, total) => onProgress({ phase: "roll-out", done, total }));
+  const run = async (device: FleetDevice, share: RolloutShare): Promise<DoneShare | LostShare> => {
+    const options = { signal: wanted, onProgress: progress.part(share.members * share.episodes) };
+    const part = takeShare(request, share);
+    try {
+      const results = await device.host.workApart("rollOut", part, timeoutMs, deathIn(environment), options);
+      return { device, share, results };
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.code === "device-lost") return { device, share, error };
+      failed.abort();
+      throw error;
+    }
+  };
+  const done: DoneShare[] = [];
+  const faults: Fault[] = [];
+  let durationMs = 0;
+  let [able, open] = [devices, [whole as RolloutShare]];
+  for (let round = 1; open.length > 0; round++) {
+    const places = able.map((place) => ({ place, speed: fleet.speedOf(place, speedOf) }));
+    const planned = open.flatMap((share) => splitRollout(share, places));
+    const ended = await Promise.all(planned.map(({ place, share }) => run(place, share)));
+    const lost = ended.filter((each) => "error" in each);
+    const finished = ended.filter((each) => "results" in each);
+    done.push(...finished);
+    durationMs += Math.max(0, ...finished.map(({ results }) => results.durationMs));
+    if (lost.length > 0 && round === MOST_ROUNDS) throw lost[0]!.error;
+    const left = able.filter((device) => lost.every((each) => each.device !== device));
+    faults.push(...lost.map((each) => toFault(each, left)));
+    able = left.length > 0 ? left : devices;
+    open = lost.map(({ share }) => share);
+  }
+  for (const { device, steps, durationMs: ms } of sumByDevice(done)) fleet.noteSpeed(device, speedOf, steps / ms);
+  return { outcome: { ...mergeShares(whole, done), durationMs }, done, faults };
+}
+
+/** The part of a rollout that is a share of it. */
+function takeShare({ weights, ...request }: RollOutRequest, share: RolloutShare): RollOutRequest {
+  const parameters = weights.length / request.members;
+  const rows = weights.slice(share.firstMember * parameters, (share.firstMember + share.members) * parameters);
+  return { ...request, ...share, firstEpisode: request.firstEpisode + share.firstEpisode, weights: rows };
+}
+
+function toFault({ device, error }: LostShare, left: readonly FleetDevice[]): Fault {
+  const { key } = device.host.device;
+  const others = left.map(({ host }) => host.device.key).join(", ");
+  const by = left.length > 0 ? others : "its next process";
+  const detail = `${key} was lost, and ${by} computed its share anew: ${error.problem.detail}`;
+  return { code: "device-lost", detail, action: left.length > 0 ? "retried-elsewhere" : "retried" };
+}
+
+/** Work and time of each device. */
+function sumByDevice(done: readonly DoneShare[]) {
+  return [...Map.groupBy(done, ({ device }) => device)].map(([device, own]) => {
+    const sumOf = (count: (results: RollOutOutcome) => number) =>
+      own.reduce((sum, { results }) => sum + count(results), 0);
+    return {
+      device,
+      evaluations: sumOf(({ lengths }) => lengths.length),
+      steps: sumOf(({ lengths }) => lengths.reduce((sum, length) => sum + length, 0)),
+      durationMs: Math.max(Number.EPSILON, sumOf((results) => results.durationMs)),
+    };
+  });
+}
+
+/** What each device did, for the result. */
+export function describeShares(done: readonly DoneShare[]): DeviceShare[] {
+  return sumByDevice(done)
+    .map(({ device: { host }, evaluations, steps, durationMs }) => {
+      const { key, name } = host.device;
+      const work = { evaluations, steps, durationMs, stepsPerSecond: (1_000 * steps) / durationMs };
+      return { deviceKey: key, deviceName: name, ...describeCard(host.device), ...work };
+    })
+    .toSorted((a, b) => a.deviceKey.localeCompare(b.deviceKey, "en", { numeric: true }));
+}
+
+/** Progress of parts that run at once as that of the whole; it never decreases. */
+class ProgressSum {
+  readonly #total: number;
+  readonly #report: (done: number, total: number) => void;
+  readonly #parts: number[] = [];
+  #told = 0;
+
+  constructor(total: number, report: (done: number, total: number) => void) {
+    this.#total = total;
+    this.#report = report;
+  }
+
+  /** Listener for one more part of this size. */
+  part(size: number): (progress: { readonly done: number; readonly total: number }) => void {
+    const index = this.#parts.push(0) - 1;
+    return ({ done, total }) => {
+      this.#parts[index] = (size * done) / Math.max(1, total);
+      const sum = Math.floor(this.#parts.reduce((before, each) => before + each, 0));
+      this.#told = Math.max(this.#told, Math.min(sum, this.#total));
+      this.#report(this.#told, this.#total);
+    };
+  }
+}
