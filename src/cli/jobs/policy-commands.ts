@@ -63,7 +63,7 @@ const ALGORITHMS = [
 ] as const satisfies Algorithm["name"][];
 const LARGEST_RETURN = 1e9;
 
-interface TrainOptions extends JobOptions {
+interface TrainOptions extends JobOptions, SharingOptions {
   readonly algorithm: (typeof ALGORITHMS)[number];
   readonly population?: number;
   readonly generations?: number;
@@ -75,7 +75,7 @@ interface TrainOptions extends JobOptions {
 
 /** `millrace train`: trains a policy by evolution; 1 where it does not reach --stop-at. */
 export function trainCommand(shell: Shell = PROCESS): Command {
-  return addJob(new Command("train"))
+  return addSharing(addJob(new Command("train")))
     .description("Train a policy in an environment by evolution: exit 1 where it does not reach --stop-at")
     .argument("<environment>", "such as cartpole")
     .addOption(
@@ -103,6 +103,7 @@ export function trainCommand(shell: Shell = PROCESS): Command {
         ...(stopAt !== undefined && { stopAt }),
         ...(publish !== undefined && { publish: { model: publish } }),
         ...(seed !== undefined && { seed }),
+        ...sharersOf(options),
         ...(await targetOf(client, options)),
       } as const;
       shell.exit(await submitJob(client, body, options, shell));

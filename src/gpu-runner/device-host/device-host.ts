@@ -16,8 +16,9 @@ import type { ModelContent } from "../devices/ort/model-paths.ts";
 import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { CardView } from "./card-view.ts";
-import { callApart, timeoutOf } from "./call-apart.ts";
+import { ApartProcess, timeoutOf } from "./call-apart.ts";
 import type { DeviceLogger } from "./device-child.ts";
+import type { RollOutElsewhere } from "../rollout/population.ts";
 import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
 import { readContent, KeptModels, type ModelFile } from "./kept-models.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
@@ -59,6 +60,8 @@ export interface WorkOptions {
   readonly onProgress?: (progress: JobProgress) => void;
   /** Receives files from which the call could continue in another process. */
   readonly onCheckpoint?: (file: Uint8Array<ArrayBuffer>) => void;
+  /** Rolls out for the call, on devices of the caller's choice. */
+  readonly onRollOut?: RollOutElsewhere;
   readonly signal?: AbortSignal;
 }
 
@@ -207,14 +210,37 @@ export class DeviceHost {
     input: DeviceCalls[Name]["input"],
     timeoutMs: number,
     died: ProblemCode,
-    { onProgress, onCheckpoint, signal }: WorkOptions = {},
+    { signal, ...options }: WorkOptions = {},
   ): Promise<DeviceCalls[Name]["output"]> {
+    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", ...options } as const;
+    return this.holdApart((open, ended) => open().call(name, input, { ...call, signal: ended }, died), signal);
+  }
+
+  /**
+   * Gives the device to work that may make many calls, in processes that end with it; it waits for its turn. `open`
+   * gives a process with this share of the memory that the device has left. The work's signal is aborted by the given
+   * one and by the device's end.
+   */
+  holdApart<Output>(
+    work: (open: (memoryShare?: number) => ApartProcess, ended: AbortSignal) => Promise<Output>,
+    signal?: AbortSignal,
+  ): Promise<Output> {
     const ended = AbortSignal.any([this.#lives.stopping, ...(signal === undefined ? [] : [signal])]);
-    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress, onCheckpoint } as const;
+    const opened: ApartProcess[] = [];
     const turn = this.#inTurn(async () => {
-      const memoryBytes = await this.#leftBytes(ended);
-      const options = { ...this.#options, environment: this.environment, memoryBytes };
-      return callApart(options, this.#lives.description, name, input, call, died);
+      const leftBytes = await this.#leftBytes(ended);
+      const open = (memoryShare = 1) => {
+        const memoryBytes = leftBytes === undefined ? undefined : Math.floor(leftBytes * memoryShare);
+        const options = { ...this.#options, environment: this.environment, memoryBytes };
+        const apart = new ApartProcess(options, this.#lives.description);
+        opened.push(apart);
+        return apart;
+      };
+      try {
+        return await work(open, ended);
+      } finally {
+        await Promise.all(opened.map((apart) => apart.close()));
+      }
     });
     return untilAborted(turn, ended);
   }

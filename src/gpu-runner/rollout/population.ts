@@ -64,3 +64,8 @@ export interface Population {
   evaluate(plan: EpisodePlan, watch?: RolloutWatch): Promise<EpisodeResults>;
   release(): Promise<void>;
 }
+
+/** Rolls a population out on devices that the caller chose; see `Population.evaluate`. */
+export type RollOutElsewhere = (
+  request: { readonly weights: Float32Array<ArrayBuffer> } & EpisodePlan,
+) => Promise<EpisodeResults>;

@@ -24,7 +24,7 @@ import type { RollOutOutcome } from "../../rollout/roll-out.ts";
 import type { FleetDevice } from "../../serving/device-fleet.ts";
 import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
-import { describeShares, type DoneShare, findSharers, shareRollout, useAll } from "../steps/share-rollout.ts";
+import { describeShares, findSharers, shareOnce, useAll, type Worked } from "../steps/share-rollout.ts";
 
 /** Most members in a trial of backends. */
 const SAMPLED_MEMBERS = 4_096;
@@ -35,7 +35,7 @@ interface RolledOut {
   readonly group: EntrantGroup;
   readonly outcome: Pick<RollOutOutcome, "returns" | "lengths" | "causes" | "unsound" | "waves" | "durationMs">;
   /** Shares of several devices, and what failed meanwhile. */
-  readonly done: readonly DoneShare[];
+  readonly done: readonly Worked[];
   readonly faults: readonly Fault[];
 }
 
@@ -137,7 +137,7 @@ async function rollOut(
   if (episodes === 0) return { outcome: checkOnly(members, parameters, weights), ...nothing };
   const plan = { seed, firstEpisode: 0, episodes, commonRandom };
   const request = { environment, network, members, weights, ...plan };
-  if (sharers !== null) return shareRollout(request, sharers, timeoutMs, context);
+  if (sharers !== null) return shareOnce(request, sharers, timeoutMs, context);
   const { signal, onProgress } = context;
   const options = { signal, onProgress };
   return { outcome: await device.host.workApart("rollOut", request, timeoutMs, deathIn(environment), options), ...nothing };

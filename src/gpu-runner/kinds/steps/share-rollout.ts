@@ -7,6 +7,7 @@ import { mergeShares, type RolloutShare } from "../../rollout/merge-shares.ts";
 import type { RollOutOutcome, RollOutRequest } from "../../rollout/roll-out.ts";
 import type { DeviceFleet, FleetDevice } from "../../serving/device-fleet.ts";
 import { shareWork } from "../../serving/share-work.ts";
+import type { WorkOptions } from "../../device-host/device-host.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { describeCard } from "./describe-run.ts";
 
@@ -59,7 +60,7 @@ export function splitRollout<Place>(
 }
 
 /** What a device did of a shared rollout. */
-export interface DoneShare {
+interface DoneShare {
   readonly device: FleetDevice;
   readonly share: RolloutShare;
   readonly results: RollOutOutcome;
@@ -74,36 +75,46 @@ interface LostShare {
 export interface SharedOutcome {
   /** Results in the order of one device's; the time is that of the slowest device. */
   readonly outcome: RollOutOutcome;
-  readonly done: readonly DoneShare[];
+  readonly done: readonly Worked[];
   readonly faults: readonly Fault[];
 }
 
 /** Rounds until a rollout is given up whose devices die under it again and again. */
 const MOST_ROUNDS = 4;
 
+/** How and where the shares of a rollout are computed. */
+interface Sharing {
+  readonly devices: readonly FleetDevice[];
+  /** Computes one share; fails with `device-lost` where the device is lost under it. */
+  readonly roll: (
+    device: FleetDevice,
+    part: RollOutRequest,
+    options: Pick<WorkOptions, "signal" | "onProgress">,
+  ) => Promise<RollOutOutcome>;
+  /** Speed in any unit; null where it is not known. */
+  readonly speedOf: (device: FleetDevice) => number | null;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
 /**
- * Rolls a population out on several GPUs at once, each in a process of its own. The share of one that dies is computed
- * anew by the others, or by its next process where there is no other, and is told as a fault. Speeds of earlier
- * rollouts decide on the size of the shares. Fails like a rollout on one device.
+ * Rolls a population out on several devices at once, in shares by their speeds. The share of one that is lost is
+ * computed anew by the others, or by its next process where there is no other, and is told as a fault. Fails like a
+ * rollout on one device.
  */
 export async function shareRollout(
   request: RollOutRequest,
-  devices: readonly FleetDevice[],
-  timeoutMs: number,
-  { fleet, signal, onProgress }: Pick<WorkloadContext, "fleet" | "signal" | "onProgress">,
+  { devices, roll, speedOf, signal, onProgress }: Sharing,
 ): Promise<SharedOutcome> {
-  const { environment, network, members, episodes } = request;
-  const speedOf = `roll-out ${typeof environment === "string" ? environment : "submitted"} ${network.kind}`;
-  const whole = { firstMember: 0, members, firstEpisode: 0, episodes };
+  const { members, episodes } = request;
+  const whole: RolloutShare = { firstMember: 0, members, firstEpisode: 0, episodes };
   const failed = new AbortController();
   const wanted = AbortSignal.any([signal, failed.signal]);
-  const progress = new ProgressSum(members * episodes, (done, total) => onProgress({ phase: "roll-out", done, total }));
+  const progress = new ProgressSum(members * episodes, onProgress);
   const run = async (device: FleetDevice, share: RolloutShare): Promise<DoneShare | LostShare> => {
     const options = { signal: wanted, onProgress: progress.part(share.members * share.episodes) };
-    const part = takeShare(request, share);
     try {
-      const results = await device.host.workApart("rollOut", part, timeoutMs, deathIn(environment), options);
-      return { device, share, results };
+      return { device, share, results: await roll(device, takeShare(request, share), options) };
     } catch (error) {
       if (error instanceof ProblemError && error.problem.code === "device-lost") return { device, share, error };
       failed.abort();
@@ -113,9 +124,9 @@ export async function shareRollout(
   const done: DoneShare[] = [];
   const faults: Fault[] = [];
   let durationMs = 0;
-  let [able, open] = [devices, [whole as RolloutShare]];
+  let [able, open] = [devices, [whole]];
   for (let round = 1; open.length > 0; round++) {
-    const places = able.map((place) => ({ place, speed: fleet.speedOf(place, speedOf) }));
+    const places = able.map((place) => ({ place, speed: speedOf(place) }));
     const planned = open.flatMap((share) => splitRollout(share, places));
     const ended = await Promise.all(planned.map(({ place, share }) => run(place, share)));
     const lost = ended.filter((each) => "error" in each);
@@ -128,8 +139,30 @@ export async function shareRollout(
     able = left.length > 0 ? left : devices;
     open = lost.map(({ share }) => share);
   }
-  for (const { device, steps, durationMs: ms } of sumByDevice(done)) fleet.noteSpeed(device, speedOf, steps / ms);
-  return { outcome: { ...mergeShares(whole, done), durationMs }, done, faults };
+  return { outcome: { ...mergeShares(whole, done), durationMs }, done: done.map(measureShare), faults };
+}
+
+/**
+ * The same once, each share in a process of its own. Speeds of earlier rollouts of this kind decide on the size of the
+ * shares.
+ */
+export async function shareOnce(
+  request: RollOutRequest,
+  devices: readonly FleetDevice[],
+  timeoutMs: number,
+  { fleet, signal, onProgress }: Pick<WorkloadContext, "fleet" | "signal" | "onProgress">,
+): Promise<SharedOutcome> {
+  const { environment, network } = request;
+  const work = `roll-out ${typeof environment === "string" ? environment : "submitted"} ${network.kind}`;
+  const shared = await shareRollout(request, {
+    devices,
+    roll: ({ host }, part, options) => host.workApart("rollOut", part, timeoutMs, deathIn(environment), options),
+    speedOf: (device) => fleet.speedOf(device, work),
+    signal,
+    onProgress: (done, total) => onProgress({ phase: "roll-out", done, total }),
+  });
+  for (const { device, steps, durationMs } of sumByDevice(shared.done)) fleet.noteSpeed(device, work, steps / durationMs);
+  return shared;
 }
 
 /** The part of a rollout that is a share of it. */
@@ -147,22 +180,29 @@ function toFault({ device, error }: LostShare, left: readonly FleetDevice[]): Fa
   return { code: "device-lost", detail, action: left.length > 0 ? "retried-elsewhere" : "retried" };
 }
 
+/** Work and time of a device in one share, or in many. */
+export interface Worked {
+  readonly device: FleetDevice;
+  readonly evaluations: number;
+  readonly steps: number;
+  readonly durationMs: number;
+}
+
+function measureShare({ device, results: { lengths, durationMs } }: DoneShare): Worked {
+  return { device, evaluations: lengths.length, steps: lengths.reduce((sum, length) => sum + length, 0), durationMs };
+}
+
 /** Work and time of each device. */
-function sumByDevice(done: readonly DoneShare[]) {
+export function sumByDevice(done: readonly Worked[]) {
   return [...Map.groupBy(done, ({ device }) => device)].map(([device, own]) => {
-    const sumOf = (count: (results: RollOutOutcome) => number) =>
-      own.reduce((sum, { results }) => sum + count(results), 0);
-    return {
-      device,
-      evaluations: sumOf(({ lengths }) => lengths.length),
-      steps: sumOf(({ lengths }) => lengths.reduce((sum, length) => sum + length, 0)),
-      durationMs: Math.max(Number.EPSILON, sumOf((results) => results.durationMs)),
-    };
+    const sumOf = (key: keyof Omit<Worked, "device">) => own.reduce((sum, each) => sum + each[key], 0);
+    const durationMs = Math.max(Number.EPSILON, sumOf("durationMs"));
+    return { device, evaluations: sumOf("evaluations"), steps: sumOf("steps"), durationMs };
   });
 }
 
 /** What each device did, for the result. */
-export function describeShares(done: readonly DoneShare[]): DeviceShare[] {
+export function describeShares(done: readonly Worked[]): DeviceShare[] {
   return sumByDevice(done)
     .map(({ device: { host }, evaluations, steps, durationMs }) => {
       const { key, name } = host.device;
