@@ -94,7 +94,7 @@ export function isConnected({ state }: Runner): boolean {
 
 /** Requirements on a runner, in words. */
 export function describeRequirements({ requirements }: Pick<Profile, "requirements">): string {
-  const { device, allowSoftware, minLogicalCores, minMemoryBytes, minGpuMemoryBytes, instructionSets, features } =
+  const { device, allowSoftware, minLogicalCores, minMemoryBytes, minGpuMemoryBytes, minGpus, instructionSets, features } =
     requirements;
   return list([
     device === undefined ? null : device === "gpu" ? "a GPU" : "a CPU",
@@ -102,6 +102,7 @@ export function describeRequirements({ requirements }: Pick<Profile, "requiremen
     minLogicalCores !== undefined && `${minLogicalCores} logical ${minLogicalCores === 1 ? "core" : "cores"}`,
     minMemoryBytes !== undefined && `${formatBytes(minMemoryBytes)} of memory`,
     minGpuMemoryBytes !== undefined && `${formatBytes(minGpuMemoryBytes)} of GPU memory`,
+    minGpus !== undefined && `${minGpus} GPUs`,
     instructionSets?.join(", "),
     features?.join(", "),
   ]);

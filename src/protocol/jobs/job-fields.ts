@@ -80,12 +80,13 @@ export const sharingFields = {
     .meta({ description: "GPUs of the runner that share the members, or `all` of them; absent: one device" }),
 };
 
-/** What one of several devices did of a job that they shared. */
+/** Fields of one of several devices that shared a job. */
+export const sharerFields = { deviceKey: DeviceKey, deviceName: z.string(), ...cardFields };
+
+/** What one of several devices did of the rollouts that they shared. */
 export const DeviceShare = z
   .object({
-    deviceKey: DeviceKey,
-    deviceName: z.string(),
-    ...cardFields,
+    ...sharerFields,
     evaluations: z.number().int().meta({ description: "Episodes" }),
     steps: z.number().int(),
     durationMs: z.number().meta({ description: "Of its rollouts, on its process's clock" }),

@@ -1,4 +1,4 @@
-/** Evaluations that several devices share: two SwiftShader processes represent two equal cards. */
+/** Evaluations and consensuses that several devices share: two SwiftShader processes represent two equal cards. */
 import { createHash } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,7 +6,9 @@ import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { readConfig } from "../../../src/gpu-runner/config.ts";
 import { BackendChoices } from "../../../src/gpu-runner/kinds/steps/choose-backend.ts";
 import { runEvaluation } from "../../../src/gpu-runner/kinds/evaluation/run-evaluation.ts";
+import { runConsensus } from "../../../src/gpu-runner/kinds/consensus.ts";
 import { DeviceFleet } from "../../../src/gpu-runner/serving/device-fleet.ts";
+import { ConsensusResult, ConsensusSpec } from "../../../src/protocol/jobs/consensus.ts";
 import { EvaluationResult, EvaluationSpec } from "../../../src/protocol/jobs/evaluation/evaluation.ts";
 import type { JobProgress } from "../../../src/protocol/jobs/job.ts";
 import type { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
@@ -79,7 +81,7 @@ test.each([
 });
 
 test("the share of one that is killed in mid-job is computed by the other", { timeout: TIMEOUT_MS }, async () => {
-  const large = { episodes: 200, seed: 4 };
+  const large = { episodes: 100, seed: 4 };
   const alone = await evaluate({ ...large, devices: ["gpu1"] });
   let victim: Promise<void> | null = null;
   const shared = await evaluate({ ...large, devices: ["gpu0", "gpu1"] }, ({ phase, done }) => {
@@ -100,7 +102,7 @@ async function killOne(): Promise<void> {
 
 test("where no other device is left, its next process computes the share", { timeout: TIMEOUT_MS }, async () => {
   let victim: Promise<void> | null = null;
-  const { result } = await evaluate({ episodes: 200, devices: ["gpu0"] }, ({ phase, done }) => {
+  const { result } = await evaluate({ episodes: 100, devices: ["gpu0"] }, ({ phase, done }) => {
     if (phase === "roll-out" && done > 0) victim ??= killOne();
   });
   expect(result.faults).toMatchObject([{ code: "device-lost", action: "retried" }]);
@@ -108,4 +110,22 @@ test("where no other device is left, its next process computes the share", { tim
 
 test("a device that is not there is named", async () => {
   await expect(evaluate({ devices: ["gpu0", "gpu7"] })).rejects.toThrow("no GPU gpu7; its GPUs are: gpu0, gpu1");
+});
+
+test("ballots of a consensus are counted by both, as by one", { timeout: TIMEOUT_MS }, async () => {
+  const count = async (devices: ConsensusSpec["devices"]) => {
+    const votes = Array.from({ length: 5 }, (_, ballot) => Array.from({ length: 70 }, (_, voter) => (voter * ballot) % 4));
+    const spec = ConsensusSpec.parse({ kind: "consensus", options: 4, votes, devices });
+    const context = { fleet, otherJobs: 0, signal: new AbortController().signal, onProgress: () => {} };
+    return ConsensusResult.parse((await runConsensus(spec, context as never)).result);
+  };
+  const alone = await count(undefined);
+  const shared = await count("all");
+  expect(shared.ballots).toEqual(alone.ballots);
+  expect(shared.ballots[0]).toEqual({ tally: [70, 0, 0, 0], quorum: true, leader: 0 });
+  expect(alone.devices).toBeUndefined();
+  expect(shared.devices).toMatchObject([
+    { deviceKey: "gpu0", ballots: 3 },
+    { deviceKey: "gpu1", ballots: 2 },
+  ]);
 });

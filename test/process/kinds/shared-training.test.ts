@@ -83,7 +83,9 @@ describe("a training", () => {
       if (victim !== undefined) process.kill(victim, "SIGKILL");
     };
     // Its three processes: two that roll out, and the one that learns, once it has left a checkpoint.
-    const shared = await train({ devices: "all" }, ({ done }) => void ([2, 5, 9].includes(done) && killNext()));
+    const shared = await train({ devices: "all" }, ({ done }) => {
+      if ([2, 5, 9].includes(done)) void killNext();
+    });
     expect(found(shared)).toEqual(found(alone));
     expect(victims).toBe(3);
     expect(shared.faults?.every(({ code }) => code === "device-lost")).toBe(true);

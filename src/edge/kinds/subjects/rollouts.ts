@@ -30,14 +30,16 @@ export function checkRolloutPlace(
   if (deviceKey !== undefined && able.length > 0 && !keys.has(deviceKey)) {
     errors.push({ pointer: "#/deviceKey", message: `must be one of: ${[...keys].toSorted().join(", ")}` });
   }
-  if (shared !== undefined) errors.push(...checkSharing({ deviceKey, devices: shared, backend }, able));
+  errors.push(...checkSharing({ deviceKey, devices: shared, backend }, able));
   return errors;
 }
 
-function checkSharing(
-  { deviceKey, devices, backend }: RolloutPlace & { devices: NonNullable<RolloutPlace["devices"]> },
+/** Checks the GPUs that are to share a job, where any are named. */
+export function checkSharing(
+  { deviceKey, devices, backend }: RolloutPlace,
   able: JobSurroundings["candidates"],
 ): FieldError[] {
+  if (devices === undefined) return [];
   const refuse = (message: string): FieldError[] => [{ pointer: "#/devices", message }];
   if (deviceKey !== undefined) return refuse("must not be given beside deviceKey, which names one device");
   if (backend === "cpu-simd") return refuse("must not be given with the backend cpu-simd, which is one CPU");

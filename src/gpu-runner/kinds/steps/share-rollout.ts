@@ -59,17 +59,67 @@ export function splitRollout<Place>(
   });
 }
 
-/** What a device did of a shared rollout. */
-interface DoneShare {
+/** A share that a device computed. */
+interface Done<Share, Result> {
   readonly device: FleetDevice;
-  readonly share: RolloutShare;
-  readonly results: RollOutOutcome;
+  readonly share: Share;
+  readonly result: Result;
 }
 
-interface LostShare {
+interface Lost<Share> {
   readonly device: FleetDevice;
-  readonly share: RolloutShare;
+  readonly share: Share;
   readonly error: ProblemError;
+}
+
+/** Rounds until work is given up whose devices die under it again and again. */
+const MOST_ROUNDS = 4;
+
+/**
+ * Has devices compute work in shares, all at once. The share of one that is lost is computed anew by the others, or by
+ * its next process where there is no other, in another round, and is told as a fault. Any other failure ends the work.
+ */
+export async function shareOut<Share, Result>(
+  whole: Share,
+  devices: readonly FleetDevice[],
+  split: (share: Share, able: readonly FleetDevice[]) => readonly { readonly place: FleetDevice; readonly share: Share }[],
+  compute: (device: FleetDevice, share: Share, signal: AbortSignal) => Promise<Result>,
+  signal: AbortSignal,
+): Promise<{ readonly rounds: readonly (readonly Done<Share, Result>[])[]; readonly faults: readonly Fault[] }> {
+  const failed = new AbortController();
+  const wanted = AbortSignal.any([signal, failed.signal]);
+  const run = async (device: FleetDevice, share: Share): Promise<Done<Share, Result> | Lost<Share>> => {
+    try {
+      return { device, share, result: await compute(device, share, wanted) };
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.code === "device-lost") return { device, share, error };
+      failed.abort();
+      throw error;
+    }
+  };
+  const rounds: Done<Share, Result>[][] = [];
+  const faults: Fault[] = [];
+  let [able, open] = [devices, [whole]];
+  while (open.length > 0) {
+    const planned = open.flatMap((share) => split(share, able));
+    const ended = await Promise.all(planned.map(({ place, share }) => run(place, share)));
+    const lost = ended.filter((each) => "error" in each);
+    rounds.push(ended.filter((each) => "result" in each));
+    if (lost.length > 0 && rounds.length === MOST_ROUNDS) throw lost[0]!.error;
+    const left = able.filter((device) => lost.every((each) => each.device !== device));
+    faults.push(...lost.map((each) => toFault(each, left)));
+    able = left.length > 0 ? left : devices;
+    open = lost.map(({ share }) => share);
+  }
+  return { rounds, faults };
+}
+
+function toFault({ device, error }: Lost<unknown>, left: readonly FleetDevice[]): Fault {
+  const { key } = device.host.device;
+  const others = left.map(({ host }) => host.device.key).join(", ");
+  const by = left.length > 0 ? others : "its next process";
+  const detail = `${key} was lost, and ${by} computed its share anew: ${error.problem.detail}`;
+  return { code: "device-lost", detail, action: left.length > 0 ? "retried-elsewhere" : "retried" };
 }
 
 export interface SharedOutcome {
@@ -78,9 +128,6 @@ export interface SharedOutcome {
   readonly done: readonly Worked[];
   readonly faults: readonly Fault[];
 }
-
-/** Rounds until a rollout is given up whose devices die under it again and again. */
-const MOST_ROUNDS = 4;
 
 /** How and where the shares of a rollout are computed. */
 interface Sharing {
@@ -97,49 +144,35 @@ interface Sharing {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/**
- * Rolls a population out on several devices at once, in shares by their speeds. The share of one that is lost is
- * computed anew by the others, or by its next process where there is no other, and is told as a fault. Fails like a
- * rollout on one device.
- */
+/** Rolls a population out on several devices at once, in shares by their speeds; see `shareOut`. */
 export async function shareRollout(
   request: RollOutRequest,
   { devices, roll, speedOf, signal, onProgress }: Sharing,
 ): Promise<SharedOutcome> {
   const { members, episodes } = request;
   const whole: RolloutShare = { firstMember: 0, members, firstEpisode: 0, episodes };
-  const failed = new AbortController();
-  const wanted = AbortSignal.any([signal, failed.signal]);
   const progress = new ProgressSum(members * episodes, onProgress);
-  const run = async (device: FleetDevice, share: RolloutShare): Promise<DoneShare | LostShare> => {
-    const options = { signal: wanted, onProgress: progress.part(share.members * share.episodes) };
-    try {
-      return { device, share, results: await roll(device, takeShare(request, share), options) };
-    } catch (error) {
-      if (error instanceof ProblemError && error.problem.code === "device-lost") return { device, share, error };
-      failed.abort();
-      throw error;
-    }
-  };
-  const done: DoneShare[] = [];
-  const faults: Fault[] = [];
-  let durationMs = 0;
-  let [able, open] = [devices, [whole]];
-  for (let round = 1; open.length > 0; round++) {
-    const places = able.map((place) => ({ place, speed: speedOf(place) }));
-    const planned = open.flatMap((share) => splitRollout(share, places));
-    const ended = await Promise.all(planned.map(({ place, share }) => run(place, share)));
-    const lost = ended.filter((each) => "error" in each);
-    const finished = ended.filter((each) => "results" in each);
-    done.push(...finished);
-    durationMs += Math.max(0, ...finished.map(({ results }) => results.durationMs));
-    if (lost.length > 0 && round === MOST_ROUNDS) throw lost[0]!.error;
-    const left = able.filter((device) => lost.every((each) => each.device !== device));
-    faults.push(...lost.map((each) => toFault(each, left)));
-    able = left.length > 0 ? left : devices;
-    open = lost.map(({ share }) => share);
-  }
-  return { outcome: { ...mergeShares(whole, done), durationMs }, done: done.map(measureShare), faults };
+  const { rounds, faults } = await shareOut(
+    whole,
+    devices,
+    (share, able) =>
+      splitRollout(
+        share,
+        able.map((place) => ({ place, speed: speedOf(place) })),
+      ),
+    (device, share, wanted) => {
+      const options = { signal: wanted, onProgress: progress.part(share.members * share.episodes) };
+      return roll(device, takeShare(request, share), options);
+    },
+    signal,
+  );
+  const done = rounds.flat();
+  const durationMs = rounds.reduce(
+    (sum, round) => sum + Math.max(0, ...round.map(({ result }) => result.durationMs)),
+    0,
+  );
+  const parts = done.map(({ share, result }) => ({ share, results: result }));
+  return { outcome: { ...mergeShares(whole, parts), durationMs }, done: done.map(measureShare), faults };
 }
 
 /**
@@ -172,14 +205,6 @@ function takeShare({ weights, ...request }: RollOutRequest, share: RolloutShare)
   return { ...request, ...share, firstEpisode: request.firstEpisode + share.firstEpisode, weights: rows };
 }
 
-function toFault({ device, error }: LostShare, left: readonly FleetDevice[]): Fault {
-  const { key } = device.host.device;
-  const others = left.map(({ host }) => host.device.key).join(", ");
-  const by = left.length > 0 ? others : "its next process";
-  const detail = `${key} was lost, and ${by} computed its share anew: ${error.problem.detail}`;
-  return { code: "device-lost", detail, action: left.length > 0 ? "retried-elsewhere" : "retried" };
-}
-
 /** Work and time of a device in one share, or in many. */
 export interface Worked {
   readonly device: FleetDevice;
@@ -188,7 +213,7 @@ export interface Worked {
   readonly durationMs: number;
 }
 
-function measureShare({ device, results: { lengths, durationMs } }: DoneShare): Worked {
+function measureShare({ device, result: { lengths, durationMs } }: Done<RolloutShare, RollOutOutcome>): Worked {
   return { device, evaluations: lengths.length, steps: lengths.reduce((sum, length) => sum + length, 0), durationMs };
 }
 
