@@ -94,8 +94,16 @@ export function isConnected({ state }: Runner): boolean {
 
 /** Requirements on a runner, in words. */
 export function describeRequirements({ requirements }: Pick<Profile, "requirements">): string {
-  const { device, allowSoftware, minLogicalCores, minMemoryBytes, minGpuMemoryBytes, minGpus, instructionSets, features } =
-    requirements;
+  const {
+    device,
+    allowSoftware,
+    minLogicalCores,
+    minMemoryBytes,
+    minGpuMemoryBytes,
+    minGpus,
+    instructionSets,
+    features,
+  } = requirements;
   return list([
     device === undefined ? null : device === "gpu" ? "a GPU" : "a CPU",
     allowSoftware === false && "no software device",

@@ -89,24 +89,28 @@ test("a card that cannot be shown alone, or is not there, is left out and told",
   );
 });
 
-test("without a list the equal cards are told apart, and the first is used where that fails", async () => {
-  const entry = new URL("faulty/posing-device.ts", import.meta.url);
-  const warn = vi.fn();
-  const posing = { ...shared, entry, logger: { info: () => {}, error: () => {}, warn } as never };
-  const real = cards.map((card) => ({ ...card, name: "NVIDIA Poser" }));
-  const apart = await startGpus("auto", posing, async () => real);
-  expect(apart.map(({ device }) => [device.key, device.board?.pciAddress])).toEqual([
-    ["gpu0", ADDRESSES[0]],
-    ["gpu1", ADDRESSES[1]],
-  ]);
-  expect(warn).not.toHaveBeenCalled();
-  await Promise.all(apart.map((host) => host.stop()));
+test(
+  "without a list the equal cards are told apart, and the first is used where that fails",
+  async () => {
+    const entry = new URL("faulty/posing-device.ts", import.meta.url);
+    const warn = vi.fn();
+    const posing = { ...shared, entry, logger: { info: () => {}, error: () => {}, warn } as never };
+    const real = cards.map((card) => ({ ...card, name: "NVIDIA Poser" }));
+    const apart = await startGpus("auto", posing, async () => real);
+    expect(apart.map(({ device }) => [device.key, device.board?.pciAddress])).toEqual([
+      ["gpu0", ADDRESSES[0]],
+      ["gpu1", ADDRESSES[1]],
+    ]);
+    expect(warn).not.toHaveBeenCalled();
+    await Promise.all(apart.map((host) => host.stop()));
 
-  const together = await startGpus("auto", posing, async () => []);
-  expect(together.map(({ device }) => [device.key, device.board])).toEqual([["gpu0", undefined]]);
-  expect(warn).toHaveBeenCalledWith(
-    { adapter: "NVIDIA Poser", seen: 2, used: 1 },
-    expect.stringContaining("equal GPUs cannot be told apart here"),
-  );
-  await Promise.all(together.map((host) => host.stop()));
-}, TIMEOUT_MS);
+    const together = await startGpus("auto", posing, async () => []);
+    expect(together.map(({ device }) => [device.key, device.board])).toEqual([["gpu0", undefined]]);
+    expect(warn).toHaveBeenCalledWith(
+      { adapter: "NVIDIA Poser", seen: 2, used: 1 },
+      expect.stringContaining("equal GPUs cannot be told apart here"),
+    );
+    await Promise.all(together.map((host) => host.stop()));
+  },
+  TIMEOUT_MS,
+);

@@ -114,7 +114,10 @@ async function startCard(
   const seen = host.adapters.filter((name) => !isSoftwareAdapter(name) || name === card.name);
   const wanted = adapter ?? seen[0] ?? "";
   if (seen.length === 1 && host.device.name === toDeviceName(wanted)) return host;
-  shared.logger.warn({ card: nameCard(card), opened: host.device.name, adapters: host.adapters }, "a card is not alone");
+  shared.logger.warn(
+    { card: nameCard(card), opened: host.device.name, adapters: host.adapters },
+    "a card is not alone",
+  );
   await host.stop();
   return null;
 }

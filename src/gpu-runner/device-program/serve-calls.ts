@@ -1,6 +1,12 @@
 import { flushCompileCache } from "node:module";
 import { ProblemError, reviveProblem, toProblem } from "../../protocol/wire/problem.ts";
-import type { DeviceCall, DeviceCallContext, DeviceHandlers, DeviceReply, DeviceRequest } from "../device-host/messages.ts";
+import type {
+  DeviceCall,
+  DeviceCallContext,
+  DeviceHandlers,
+  DeviceReply,
+  DeviceRequest,
+} from "../device-host/messages.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { EpisodeResults, RollOutElsewhere } from "../rollout/population.ts";
 

@@ -67,18 +67,22 @@ const keysOf = ({ throughput }: EvaluationResult) => throughput?.devices?.map(({
 test.each([
   ["members, each with draws of its own", { commonRandom: false }, 301],
   ["episodes, of which there are more than members", { episodes: 401 }, 2],
-])("devices share %s, and the results are one device's to the bit", { timeout: TIMEOUT_MS }, async (_, spec, members) => {
-  const alone = await evaluate({ ...spec, devices: ["gpu0"] }, undefined, members);
-  const shared = await evaluate({ ...spec, devices: "all" }, undefined, members);
-  expect(shared.episodes).toBe(alone.episodes);
-  expect(shared.result.entrants).toEqual(alone.result.entrants);
-  expect([keysOf(alone.result), keysOf(shared.result)]).toEqual([["gpu0"], ["gpu0", "gpu1"]]);
-  const { steps, evaluations, devices = [] } = shared.result.throughput!;
-  const sumOf = (key: "steps" | "evaluations") => devices.reduce((sum, each) => sum + each[key], 0);
-  expect([sumOf("steps"), sumOf("evaluations")]).toEqual([steps, evaluations]);
-  expect(devices.every(({ evaluations: own }) => own > 0.2 * evaluations)).toBe(true);
-  expect(shared.result.faults).toBeUndefined();
-});
+])(
+  "devices share %s, and the results are one device's to the bit",
+  { timeout: TIMEOUT_MS },
+  async (_, spec, members) => {
+    const alone = await evaluate({ ...spec, devices: ["gpu0"] }, undefined, members);
+    const shared = await evaluate({ ...spec, devices: "all" }, undefined, members);
+    expect(shared.episodes).toBe(alone.episodes);
+    expect(shared.result.entrants).toEqual(alone.result.entrants);
+    expect([keysOf(alone.result), keysOf(shared.result)]).toEqual([["gpu0"], ["gpu0", "gpu1"]]);
+    const { steps, evaluations, devices = [] } = shared.result.throughput!;
+    const sumOf = (key: "steps" | "evaluations") => devices.reduce((sum, each) => sum + each[key], 0);
+    expect([sumOf("steps"), sumOf("evaluations")]).toEqual([steps, evaluations]);
+    expect(devices.every(({ evaluations: own }) => own > 0.2 * evaluations)).toBe(true);
+    expect(shared.result.faults).toBeUndefined();
+  },
+);
 
 test("the share of one that is killed in mid-job is computed by the other", { timeout: TIMEOUT_MS }, async () => {
   const large = { episodes: 100, seed: 4 };
@@ -114,7 +118,9 @@ test("a device that is not there is named", async () => {
 
 test("ballots of a consensus are counted by both, as by one", { timeout: TIMEOUT_MS }, async () => {
   const count = async (devices: ConsensusSpec["devices"]) => {
-    const votes = Array.from({ length: 5 }, (_, ballot) => Array.from({ length: 70 }, (_, voter) => (voter * ballot) % 4));
+    const votes = Array.from({ length: 5 }, (_, ballot) =>
+      Array.from({ length: 70 }, (_, voter) => (voter * ballot) % 4),
+    );
     const spec = ConsensusSpec.parse({ kind: "consensus", options: 4, votes, devices });
     const context = { fleet, otherJobs: 0, signal: new AbortController().signal, onProgress: () => {} };
     return ConsensusResult.parse((await runConsensus(spec, context as never)).result);

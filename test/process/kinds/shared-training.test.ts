@@ -65,37 +65,49 @@ describe("a training", () => {
     alone = await train({ backend: "wgsl" });
   }, TIMEOUT_MS);
 
-  test("that two devices share ends like one device's, to the bit, and says what each did", async () => {
-    const shared = await train({ devices: "all" });
-    expect(found(shared)).toEqual(found(alone));
-    const { devices = [], steps } = shared.throughput;
-    expect(devices.map(({ deviceKey }) => deviceKey)).toEqual(["gpu0", "gpu1"]);
-    expect(devices.reduce((sum, each) => sum + each.steps, 0)).toBe(steps);
-    expect(devices.every(({ stepsPerSecond }) => stepsPerSecond > 0)).toBe(true);
-    expect(shared.faults).toBeUndefined();
-  }, TIMEOUT_MS);
+  test(
+    "that two devices share ends like one device's, to the bit, and says what each did",
+    async () => {
+      const shared = await train({ devices: "all" });
+      expect(found(shared)).toEqual(found(alone));
+      const { devices = [], steps } = shared.throughput;
+      expect(devices.map(({ deviceKey }) => deviceKey)).toEqual(["gpu0", "gpu1"]);
+      expect(devices.reduce((sum, each) => sum + each.steps, 0)).toBe(steps);
+      expect(devices.every(({ stepsPerSecond }) => stepsPerSecond > 0)).toBe(true);
+      expect(shared.faults).toBeUndefined();
+    },
+    TIMEOUT_MS,
+  );
 
-  test("bears the loss of any of its processes", async () => {
-    let victims = 0;
-    const killNext = async () => {
-      const own = (await childPids(process.pid)).filter((pid) => !residents.includes(pid));
-      const victim = own[victims++];
-      if (victim !== undefined) process.kill(victim, "SIGKILL");
-    };
-    // Its three processes: two that roll out, and the one that learns, once it has left a checkpoint.
-    const shared = await train({ devices: "all" }, ({ done }) => {
-      if ([2, 5, 9].includes(done)) void killNext();
-    });
-    expect(found(shared)).toEqual(found(alone));
-    expect(victims).toBe(3);
-    expect(shared.faults?.every(({ code }) => code === "device-lost")).toBe(true);
-  }, TIMEOUT_MS);
+  test(
+    "bears the loss of any of its processes",
+    async () => {
+      let victims = 0;
+      const killNext = async () => {
+        const own = (await childPids(process.pid)).filter((pid) => !residents.includes(pid));
+        const victim = own[victims++];
+        if (victim !== undefined) process.kill(victim, "SIGKILL");
+      };
+      // Its three processes: two that roll out, and the one that learns, once it has left a checkpoint.
+      const shared = await train({ devices: "all" }, ({ done }) => {
+        if ([2, 5, 9].includes(done)) void killNext();
+      });
+      expect(found(shared)).toEqual(found(alone));
+      expect(victims).toBe(3);
+      expect(shared.faults?.every(({ code }) => code === "device-lost")).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
 });
 
-test("two that share the same devices wait for each other", async () => {
-  const [one, two] = await Promise.all([
-    train({ devices: ["gpu0", "gpu1"], generations: 2 }),
-    train({ devices: ["gpu1", "gpu0"], generations: 2 }),
-  ]);
-  expect(found(one)).toEqual(found(two));
-}, TIMEOUT_MS);
+test(
+  "two that share the same devices wait for each other",
+  async () => {
+    const [one, two] = await Promise.all([
+      train({ devices: ["gpu0", "gpu1"], generations: 2 }),
+      train({ devices: ["gpu1", "gpu0"], generations: 2 }),
+    ]);
+    expect(found(one)).toEqual(found(two));
+  },
+  TIMEOUT_MS,
+);

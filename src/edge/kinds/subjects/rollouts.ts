@@ -54,10 +54,7 @@ function listGpus({ devices }: Pick<Capabilities, "devices">): string[] {
 }
 
 /** Whether a runner has the GPUs that are to share a job; true for any runner if none are named. */
-export function hasSharers(
-  capabilities: Pick<Capabilities, "devices">,
-  devices: RolloutPlace["devices"],
-): boolean {
+export function hasSharers(capabilities: Pick<Capabilities, "devices">, devices: RolloutPlace["devices"]): boolean {
   if (devices === undefined) return true;
   const gpus = listGpus(capabilities);
   return devices === "all" ? gpus.length > 0 : devices.every((key) => gpus.includes(key));

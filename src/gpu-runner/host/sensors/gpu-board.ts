@@ -68,7 +68,9 @@ export function matchBoards(
       .toSorted((a, b) => (b.memoryBytes ?? 0) - (a.memoryBytes ?? 0));
     const named = ofVendor.find((board) => isNamed(board, gpu.name));
     const board =
-      named ?? unnamed[names.indexOf(gpu.name)] ?? (names.length === 1 && ofVendor.length === 1 ? ofVendor[0] : undefined);
+      named ??
+      unnamed[names.indexOf(gpu.name)] ??
+      (names.length === 1 && ofVendor.length === 1 ? ofVendor[0] : undefined);
     if (board !== undefined) matched.set(gpu.key, { ...board, matchedBy: named === undefined ? "order" : "name" });
   }
   return matched;

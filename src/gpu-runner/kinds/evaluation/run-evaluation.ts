@@ -140,7 +140,10 @@ async function rollOut(
   if (sharers !== null) return shareOnce(request, sharers, timeoutMs, context);
   const { signal, onProgress } = context;
   const options = { signal, onProgress };
-  return { outcome: await device.host.workApart("rollOut", request, timeoutMs, deathIn(environment), options), ...nothing };
+  return {
+    outcome: await device.host.workApart("rollOut", request, timeoutMs, deathIn(environment), options),
+    ...nothing,
+  };
 }
 
 /** Outcome without any episode, which checks the weights alone. */

@@ -82,7 +82,10 @@ const MOST_ROUNDS = 4;
 export async function shareOut<Share, Result>(
   whole: Share,
   devices: readonly FleetDevice[],
-  split: (share: Share, able: readonly FleetDevice[]) => readonly { readonly place: FleetDevice; readonly share: Share }[],
+  split: (
+    share: Share,
+    able: readonly FleetDevice[],
+  ) => readonly { readonly place: FleetDevice; readonly share: Share }[],
   compute: (device: FleetDevice, share: Share, signal: AbortSignal) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<{ readonly rounds: readonly (readonly Done<Share, Result>[])[]; readonly faults: readonly Fault[] }> {
@@ -194,7 +197,8 @@ export async function shareOnce(
     signal,
     onProgress: (done, total) => onProgress({ phase: "roll-out", done, total }),
   });
-  for (const { device, steps, durationMs } of sumByDevice(shared.done)) fleet.noteSpeed(device, work, steps / durationMs);
+  for (const { device, steps, durationMs } of sumByDevice(shared.done))
+    fleet.noteSpeed(device, work, steps / durationMs);
   return shared;
 }
 

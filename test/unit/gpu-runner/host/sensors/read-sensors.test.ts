@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { cardsNamed, describeBoard, type GpuBoard, matchBoards, noteBoards } from "../../../../../src/gpu-runner/host/sensors/gpu-board.ts";
+import {
+  cardsNamed,
+  describeBoard,
+  type GpuBoard,
+  matchBoards,
+  noteBoards,
+} from "../../../../../src/gpu-runner/host/sensors/gpu-board.ts";
 import { Device } from "../../../../../src/protocol/fleet/hardware.ts";
 import { capabilities } from "../../../../edge/stack/samples.ts";
 import { createSensorReader, readCards } from "../../../../../src/gpu-runner/host/sensors/read-sensors.ts";
