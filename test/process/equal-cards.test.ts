@@ -93,7 +93,7 @@ test(
   "without a list the equal cards are told apart, and the first is used where that fails",
   async () => {
     const entry = new URL("faulty/posing-device.ts", import.meta.url);
-    const warn = vi.fn();
+    const warn = vi.fn<(fields: object, message: string) => void>();
     const posing = { ...shared, entry, logger: { info: () => {}, error: () => {}, warn } as never };
     const real = cards.map((card) => ({ ...card, name: "NVIDIA Poser" }));
     const apart = await startGpus("auto", posing, async () => real);

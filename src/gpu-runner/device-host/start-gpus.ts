@@ -32,7 +32,7 @@ export async function startGpus(
 ): Promise<DeviceHost[]> {
   if (gpu === "auto") return startAll(shared, findCards);
   const cards = gpu.some(isCardId) ? await findCards() : [];
-  const hosts = gpu.map((entry, index) => {
+  const hosts = gpu.map(async (entry, index) => {
     if (entry === "software") return startGpu(index, { driver: "software" }, shared);
     if (!isCardId(entry)) return startGpu(index, { driver: "own", adapter: entry }, shared);
     const card = cards.find(({ uuid, pciAddress }) => uuid === entry || pciAddress === toPciAddress(entry));

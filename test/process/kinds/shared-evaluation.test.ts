@@ -91,7 +91,6 @@ test("the share of one that is killed in mid-job is computed by the other", { ti
   const shared = await evaluate({ ...large, devices: ["gpu0", "gpu1"] }, ({ phase, done }) => {
     if (phase === "roll-out" && done > 0) victim ??= killOne();
   });
-  await victim;
   expect(shared.episodes).toBe(alone.episodes);
   expect(shared.result.faults).toMatchObject([{ code: "device-lost", action: "retried-elsewhere" }]);
   expect(shared.result.faults![0]!.detail).toMatch(/^gpu[01] was lost, and gpu[01] computed its share anew/);
@@ -100,8 +99,8 @@ test("the share of one that is killed in mid-job is computed by the other", { ti
 
 /** Kills one of the processes that roll out. */
 async function killOne(): Promise<void> {
-  const rolling = (await childPids(process.pid)).filter((pid) => !residents.includes(pid));
-  if (rolling[0] !== undefined) process.kill(rolling[0], "SIGKILL");
+  const rolling = (await childPids(process.pid)).find((pid) => !residents.includes(pid));
+  if (rolling !== undefined) process.kill(rolling, "SIGKILL");
 }
 
 test("where no other device is left, its next process computes the share", { timeout: TIMEOUT_MS }, async () => {
@@ -119,7 +118,7 @@ test("a device that is not there is named", async () => {
 test("ballots of a consensus are counted by both, as by one", { timeout: TIMEOUT_MS }, async () => {
   const count = async (devices: ConsensusSpec["devices"]) => {
     const votes = Array.from({ length: 5 }, (_, ballot) =>
-      Array.from({ length: 70 }, (_, voter) => (voter * ballot) % 4),
+      Array.from({ length: 70 }, (__, voter) => (voter * ballot) % 4),
     );
     const spec = ConsensusSpec.parse({ kind: "consensus", options: 4, votes, devices });
     const context = { fleet, otherJobs: 0, signal: new AbortController().signal, onProgress: () => {} };

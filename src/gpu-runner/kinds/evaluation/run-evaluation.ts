@@ -55,13 +55,13 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
   const digest = await digestOf(environment);
   onProgress({ phase: "fetching", done: 0, total: spec.entrants.length });
   const groups = await groupEntrants(spec.entrants, environment, (file) => context.residency.read(file));
-  const place = await choosePlace(spec, source, groups[0]!, context);
-  const { device } = place;
+  const chosen = await choosePlace(spec, source, groups[0]!, context);
+  const { device } = chosen;
   const machine = describeEnvironment(device.host.device, otherJobs);
-  return useAll(fleet, place.sharers ?? [device], async () => {
-    const proof = await prove(environment, source, place, context);
+  return useAll(fleet, chosen.sharers ?? [device], async () => {
+    const proof = await prove(environment, source, chosen, context);
     const rolled: RolledOut[] = [];
-    for (const group of groups) rolled.push({ group, ...(await rollOut(spec, source, group, place, context)) });
+    for (const group of groups) rolled.push({ group, ...(await rollOut(spec, source, group, chosen, context)) });
     onProgress({ phase: "scoring", done: 0, total: spec.entrants.length });
     const episodes = spec.entrants.map((_, place) => episodesOf(rolled, place, spec));
     const entrants = await describeEntrants(spec, environment, episodes, signal);
@@ -78,7 +78,7 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
       commonRandom: spec.commonRandom,
       entrants,
       waves: Math.max(...rolled.map(({ outcome }) => outcome.waves)),
-      throughput: spec.episodes === 0 ? null : describeThroughput(rolled, place),
+      throughput: spec.episodes === 0 ? null : describeThroughput(rolled, chosen),
       scores: environment.scores,
       proof,
       artifact,
