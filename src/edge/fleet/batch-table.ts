@@ -4,7 +4,7 @@ import { aggregateQuantile } from "../../stats/distribution/distribution.ts";
 
 type Measured = Pick<Placement, "id" | "deviceKey" | "sweep" | "memory"> & { readonly subject: string };
 
-/** Batch sizes of a runner's placements by device, with the time and memory of each as its calibration measured them. */
+/** Batch sizes of a runner's placements by device, with time and memory as their calibrations measured them. */
 export function tabulateBatches(placements: readonly Measured[]): MeasuredBatches[] {
   return placements
     .map(({ id, deviceKey, subject, sweep, memory }) => ({
