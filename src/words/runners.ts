@@ -53,6 +53,19 @@ export const RUNNER_TONES: Record<RunnerState, Tone> = {
   offline: "bad",
 };
 
+/** `nvidia-h100 (gpu1, 0000:41:00.0)`: equal cards differ by key and address. */
+export function nameDevice({
+  key,
+  name,
+  pciAddress,
+}: {
+  readonly key: string;
+  readonly name: string;
+  readonly pciAddress?: string | null | undefined;
+}): string {
+  return `${name} (${[key, pciAddress].filter(Boolean).join(", ")})`;
+}
+
 /** Marks a device whose figures say nothing about a GPU. */
 export const SOFTWARE = "software: an emulation, not a GPU";
 
@@ -81,14 +94,23 @@ export function isConnected({ state }: Runner): boolean {
 
 /** Requirements on a runner, in words. */
 export function describeRequirements({ requirements }: Pick<Profile, "requirements">): string {
-  const { device, allowSoftware, minLogicalCores, minMemoryBytes, minGpuMemoryBytes, instructionSets, features } =
-    requirements;
+  const {
+    device,
+    allowSoftware,
+    minLogicalCores,
+    minMemoryBytes,
+    minGpuMemoryBytes,
+    minGpus,
+    instructionSets,
+    features,
+  } = requirements;
   return list([
     device === undefined ? null : device === "gpu" ? "a GPU" : "a CPU",
     allowSoftware === false && "no software device",
     minLogicalCores !== undefined && `${minLogicalCores} logical ${minLogicalCores === 1 ? "core" : "cores"}`,
     minMemoryBytes !== undefined && `${formatBytes(minMemoryBytes)} of memory`,
     minGpuMemoryBytes !== undefined && `${formatBytes(minGpuMemoryBytes)} of GPU memory`,
+    minGpus !== undefined && `${minGpus} GPUs`,
     instructionSets?.join(", "),
     features?.join(", "),
   ]);

@@ -8,7 +8,21 @@ import { numberBetween, wholeBetween } from "../options/option-values.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { addJob, type JobOptions, submitJob, targetOf } from "./submit-job.ts";
 
-interface EvaluateOptions extends JobOptions {
+/** GPUs that share a job: `all`, or keys with commas between them. */
+interface SharingOptions {
+  readonly devices?: string;
+}
+
+function addSharing(command: Command): Command {
+  return command.option("--devices <keys>", "GPUs of the runner that share the members: gpu0,gpu1 or all");
+}
+
+function sharersOf({ devices }: SharingOptions): { readonly devices?: "all" | string[] } {
+  if (devices === undefined) return {};
+  return { devices: devices === "all" ? devices : devices.split(",").map((key) => key.trim()) };
+}
+
+interface EvaluateOptions extends JobOptions, SharingOptions {
   readonly environment: string;
   readonly episodes?: number;
   readonly seed?: number;
@@ -16,7 +30,7 @@ interface EvaluateOptions extends JobOptions {
 
 /** `millrace evaluate`: rolls policies out in an environment, all on the same draws, and says how they did. */
 export function evaluateCommand(shell: Shell = PROCESS): Command {
-  return addJob(new Command("evaluate"))
+  return addSharing(addJob(new Command("evaluate")))
     .description("Roll policies out in an environment and say how they did")
     .argument("<policy...>", "models or policies; `name@2` names a version")
     .requiredOption("--environment <name>", "such as cartpole")
@@ -31,6 +45,7 @@ export function evaluateCommand(shell: Shell = PROCESS): Command {
         environment,
         ...(episodes !== undefined && { episodes }),
         ...(seed !== undefined && { seed }),
+        ...sharersOf(options),
         ...(await targetOf(client, options)),
       } as const;
       shell.exit(await submitJob(client, body, options, shell));
@@ -48,7 +63,7 @@ const ALGORITHMS = [
 ] as const satisfies Algorithm["name"][];
 const LARGEST_RETURN = 1e9;
 
-interface TrainOptions extends JobOptions {
+interface TrainOptions extends JobOptions, SharingOptions {
   readonly algorithm: (typeof ALGORITHMS)[number];
   readonly population?: number;
   readonly generations?: number;
@@ -60,7 +75,7 @@ interface TrainOptions extends JobOptions {
 
 /** `millrace train`: trains a policy by evolution; 1 where it does not reach --stop-at. */
 export function trainCommand(shell: Shell = PROCESS): Command {
-  return addJob(new Command("train"))
+  return addSharing(addJob(new Command("train")))
     .description("Train a policy in an environment by evolution: exit 1 where it does not reach --stop-at")
     .argument("<environment>", "such as cartpole")
     .addOption(
@@ -88,6 +103,7 @@ export function trainCommand(shell: Shell = PROCESS): Command {
         ...(stopAt !== undefined && { stopAt }),
         ...(publish !== undefined && { publish: { model: publish } }),
         ...(seed !== undefined && { seed }),
+        ...sharersOf(options),
         ...(await targetOf(client, options)),
       } as const;
       shell.exit(await submitJob(client, body, options, shell));

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Diagnosis } from "../../protocol/fleet/health.ts";
-import type { Runner } from "../../protocol/fleet/runner.ts";
+import type { MeasuredBatches, Runner, RunnerDetail } from "../../protocol/fleet/runner.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import {
   CHECK_OUTCOMES,
@@ -11,6 +11,7 @@ import {
   formatQuantity,
   isConnected,
   markSoftware,
+  nameDevice,
   orderChecks,
   RUNNER_TONES,
   SOFTWARE,
@@ -65,7 +66,7 @@ function describeDevices({ capabilities }: Runner): string {
 
 /** A runner and its diagnosis; null if it never sent one, or belongs to another project. */
 interface Status {
-  readonly runner: Runner;
+  readonly runner: RunnerDetail;
   readonly diagnosis: Diagnosis | null;
 }
 
@@ -101,11 +102,11 @@ async function readStatus(client: Client, id: string): Promise<Status> {
 }
 
 function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
-  const { name, id, state, ephemeral, capabilities, lastSeenAt } = runner;
+  const { name, id, state, ephemeral, capabilities, lastSeenAt, batches = [] } = runner;
   const devices = (capabilities?.devices ?? []).map(
-    ({ key, name: device, software, memoryBytes }): [string, string] => [
-      key,
-      `${markSoftware(device, software, SOFTWARE)}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
+    ({ key, name: device, software, memoryBytes, board }): [string, string] => [
+      "device",
+      `${markSoftware(nameDevice({ key, name: device, pciAddress: board?.pciAddress }), software, SOFTWARE)}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
     ],
   );
   const told = diagnosis === null ? silence(runner) : `told ${formatAge(diagnosis.reportedAt)}`;
@@ -114,7 +115,24 @@ function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
     ...(ephemeral ? [["ephemeral", EPHEMERAL] as const] : []),
     ...devices,
   ]);
-  return `${paint(shell, "busy", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;
+  const checks = diagnosis === null ? "" : renderChecks(diagnosis, shell);
+  return `${paint(shell, "busy", name)} ${id}\n${facts}${renderBatches(batches, shell)}${checks}`;
+}
+
+/** Each placement's smallest and fastest batch, with its memory. */
+function renderBatches(measured: readonly MeasuredBatches[], shell: Shell): string {
+  if (measured.length === 0) return "";
+  const rows = measured.flatMap(({ subject, batches }) => {
+    const fastest = batches.reduce((best, each) => (each.rowsPerSecond > best.rowsPerSecond ? each : best));
+    return [...new Set([batches[0]!, fastest])].map(({ rows: size, medianMs, rowsPerSecond, memoryBytes }) => [
+      subject,
+      String(size),
+      TERMINAL.measure(medianMs, "ms"),
+      TERMINAL.number(rowsPerSecond),
+      memoryBytes === null ? "–" : formatSize(memoryBytes),
+    ]);
+  });
+  return renderTable([["placement", "batch", "median", "rows/s", "memory"], ...rows], shell.columns);
 }
 
 function silence({ owned }: Runner): string {

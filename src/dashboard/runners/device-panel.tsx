@@ -2,6 +2,7 @@ import type { Device } from "../../protocol/fleet/hardware.ts";
 import type { RooflinePosition } from "../../protocol/fleet/roofline.ts";
 import { EmptyState } from "../ui/panels.tsx";
 import { formatBytes } from "../../words/numbers.ts";
+import { nameDevice } from "../../words/runners.ts";
 import { nextCommands } from "../ui/next-commands.ts";
 import { MarkedName } from "../ui/badges.tsx";
 import { RooflinePlot } from "../plots/roofline-plot.tsx";
@@ -23,7 +24,10 @@ export function DevicePanel({ devices, positions }: DevicePanelProps) {
         {devices.map((device) => (
           <div key={device.key}>
             <p>
-              <span class="device-kind">{device.key}</span> <MarkedName name={device.name} software={device.software} />
+              <MarkedName
+                name={nameDevice({ ...device, pciAddress: device.board?.pciAddress })}
+                software={device.software}
+              />
               <small>{describeDevice(device)}</small>
             </p>
             <RooflinePlot device={device} positions={positions} />

@@ -15,6 +15,7 @@ import { writeAddress } from "../ui/page-address.ts";
 import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { TuningTable } from "../ui/tuning-table.tsx";
+import { BatchPanel } from "./batch-panel.tsx";
 import { DevicePanel } from "./device-panel.tsx";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { LivePanel } from "./live-panel.tsx";
@@ -103,13 +104,14 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
   const past = useResource(
     useCallback(
       async (signal: AbortSignal) => {
-        const [jobs, tunings] = await Promise.all([
+        const [jobs, tunings, { batches = [] }] = await Promise.all([
           client.call(jobEndpoints.listJobs, { query: { limit: JOBS_READ }, signal }),
           client.call(kernelEndpoints.listTunings, { query: { limit: TUNINGS_READ }, signal }),
+          client.call(runnerEndpoints.getRunner, { params: { id }, signal }),
         ]);
-        return { positions: jobs.items.flatMap(({ roofline }) => roofline ?? []), tunings: tunings.items };
+        return { positions: jobs.items.flatMap(({ roofline }) => roofline ?? []), tunings: tunings.items, batches };
       },
-      [client],
+      [client, id],
     ),
     GAP_MS,
   );
@@ -129,6 +131,7 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
           {capabilities !== null && (
             <DevicePanel devices={capabilities.devices} positions={past.value?.positions ?? []} />
           )}
+          {(past.value?.batches ?? []).length > 0 && <BatchPanel measured={past.value?.batches ?? []} />}
           <MemoryPanel memory={memory} />
           <TunedPanel tunings={tunings} />
           <DiagnosisPanel client={client} subscribe={subscribe} runner={runner} />

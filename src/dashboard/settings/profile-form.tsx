@@ -65,6 +65,7 @@ function listFields(profile: Profile | null): FormField[] {
     number("#/requirements/minLogicalCores", "Logical cores", "At least", requirements.minLogicalCores),
     bytes("#/requirements/minMemoryBytes", "Memory", "at least", requirements.minMemoryBytes),
     bytes("#/requirements/minGpuMemoryBytes", "GPU memory", "at least", requirements.minGpuMemoryBytes),
+    number("#/requirements/minGpus", "GPUs", "At least", requirements.minGpus),
     {
       kind: "text",
       pointer: "#/requirements/features",

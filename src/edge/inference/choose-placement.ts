@@ -55,8 +55,8 @@ export interface ChoiceRules {
   readonly random: () => number;
 }
 
-/** Costs within this factor of the lowest count as equal: measurements differ by as much from day to day. */
-const SAME_COST = 1.25;
+/** Times within this factor of the shortest count as equal: measurements differ by as much from day to day. */
+const SAME_TIME = 1.25;
 /** Up to so many placements are all examined. */
 const FEW = 64;
 /** Sample sizes among more placements: the next size where the one before does not decide, and then all. */
@@ -64,8 +64,8 @@ const LOOKS = [16, 512];
 
 /**
  * Picks the place of a request among the placements that match it, are online, have not stopped answering and are
- * predicted to fit the budget. It prefers those that are not silent, then the highest fidelity, then the lowest median
- * service; of two such at random it takes the one with less work. Without a fit, the outcome gives the reason.
+ * predicted to fit the budget. It prefers those that are not silent, then the highest fidelity. Of those that could
+ * answer as soon as any if they were idle, it looks at two at random and takes the one that is done first. Without a fit, the outcome gives the reason.
  * To examine a placement costs some microseconds. Of more than 64 online ones, a random sample of 16 decides if one of
  * them fits with the highest fidelity of all. Else 512 decide, if one fits or only its queue prevents it. Only all of
  * them show that nothing could ever fit.
@@ -149,12 +149,13 @@ function matches(
 function pickBest(fitting: readonly Candidate[], random: () => number): Candidate {
   const fidelity = Math.max(...fitting.map(fidelityOf));
   const faithful = fitting.filter((candidate) => fidelityOf(candidate) === fidelity);
-  const limitMs = SAME_COST * Math.min(...faithful.map(costOf));
-  const cheap = faithful.filter((candidate) => costOf(candidate) <= limitMs);
-  const first = Math.floor(random() * cheap.length);
+  // The median service of a placement counts, and not its queue: isolates that all fled a queue would meet in the next.
+  const limitMs = SAME_TIME * Math.min(...faithful.map(endOf));
+  const soon = faithful.filter(({ outlook }) => outlook.medianServiceMs <= limitMs);
+  const first = Math.floor(random() * soon.length);
   // Any but the first, with equal probability.
-  const second = (first + 1 + Math.floor(random() * (cheap.length - 1))) % cheap.length;
-  return leastOf([cheap[first]!, cheap[second]!], (candidate) => candidate.outlook.queueMs);
+  const second = (first + 1 + Math.floor(random() * (soon.length - 1))) % soon.length;
+  return leastOf([soon[first]!, soon[second]!], endOf);
 }
 
 function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {
@@ -176,7 +177,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
 const answers = ({ outlook }: Candidate) => outlook.silentMs === 0;
 const latencyOf = ({ prediction }: Candidate) => prediction.latencyMs;
 const idleOf = ({ outlook }: Candidate) => outlook.aloneMs;
-const costOf = ({ outlook }: Candidate) => outlook.medianServiceMs;
+const endOf = ({ outlook }: Candidate) => outlook.queueMs + outlook.medianServiceMs;
 const fidelityOf = ({ placement }: Pick<Candidate, "placement">) => placement.fidelity ?? 0;
 
 /** The first of those with the least measure; the list is not empty. */

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { tabulateBatches } from "../fleet/batch-table.ts";
 import type { RunnerFit } from "../../protocol/fleet/profile.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
@@ -40,7 +41,13 @@ export function bindRunners(app: Hono<AppEnv>): void {
     const db = openProject(env);
     return listRunners(db, query, await readAllProfiles(db));
   });
-  bind(app, endpoints.getRunner, ({ env, params }) => mustFindRunner(env, params.id));
+  bind(app, endpoints.getRunner, async ({ env, params }) => {
+    const [runner, placements] = await Promise.all([
+      mustFindRunner(env, params.id),
+      listOwnPlacementsOfRunner(openProject(env), params.id),
+    ]);
+    return { ...runner, batches: tabulateBatches(placements) };
+  });
   bind(app, endpoints.getRunnerMemory, ({ env, params }) => readMemory(env, params.id));
   bind(app, endpoints.getRunnerFit, ({ env, params, query }) => readFit(env, params.id, query.profile));
   bind(app, endpoints.getRunnerDiagnosis, ({ env, params }) => readDiagnosis(env, params.id));

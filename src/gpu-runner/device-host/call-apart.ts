@@ -7,29 +7,45 @@ import type { DeviceCallName, DeviceCalls, DeviceDescription } from "./messages.
 const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 
 /**
- * Makes one call in a device process of its own, which has ended before this settles. The call shares no buffers or
- * pipelines with others and leaves nothing behind.
- * The process trusts the `known` description of the device. Fails like the call, and with `died` where the process died
- * of it. An abort ends the process at once.
+ * A device process beside the one that serves: it shares no buffers or pipelines with it and leaves nothing behind. It
+ * starts with the first call, and anew with the first one after its death, and ends when it is closed. It trusts the
+ * `known` description of the device.
  */
-export async function callApart<Name extends DeviceCallName>(
-  options: Omit<ChildOptions, "onEnd">,
-  known: DeviceDescription,
-  name: Name,
-  input: DeviceCalls[Name]["input"],
-  call: CallOptions,
-  died: ProblemCode,
-): Promise<DeviceCalls[Name]["output"]> {
-  const child = new DeviceChild({ ...options, onEnd: () => undefined });
-  try {
-    await child.call("describe", { deviceKey: options.deviceKey, known }, { ...DESCRIBE, signal: call.signal });
-    return await child.call(name, input, call).catch((error: unknown) => {
+export class ApartProcess {
+  readonly #options: Omit<ChildOptions, "onEnd">;
+  readonly #known: DeviceDescription;
+  #child: DeviceChild | null = null;
+
+  constructor(options: Omit<ChildOptions, "onEnd">, known: DeviceDescription) {
+    this.#options = options;
+    this.#known = known;
+  }
+
+  /** Fails like the call, and with `died` where the process died of it. An abort ends the process at once. */
+  async call<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    call: CallOptions,
+    died: ProblemCode,
+  ): Promise<DeviceCalls[Name]["output"]> {
+    const child = this.#child?.alive === true ? this.#child : await this.#start(call.signal);
+    return child.call(name, input, call).catch((error: unknown) => {
       if (!(error instanceof ProblemError) || error.problem.code !== "device-lost") throw error;
       throw new ProblemError(died, `${error.problem.detail} under this call`);
     });
-  } finally {
-    child.kill();
-    await child.exited;
+  }
+
+  /** Resolves once the process has ended. */
+  async close(): Promise<void> {
+    this.#child?.kill();
+    await this.#child?.exited;
+  }
+
+  async #start(signal: AbortSignal | undefined): Promise<DeviceChild> {
+    const child = new DeviceChild({ ...this.#options, onEnd: () => undefined });
+    this.#child = child;
+    await child.call("describe", { deviceKey: this.#options.deviceKey, known: this.#known }, { ...DESCRIBE, signal });
+    return child;
   }
 }
 

@@ -3,9 +3,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { BaseLogger } from "pino";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
-import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/wire/problem.ts";
+import { type ProblemCode, ProblemError, reviveProblem, toProblem } from "../../protocol/wire/problem.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
+import type { RollOutElsewhere } from "../rollout/population.ts";
 import { watchMemory } from "../host/process-meter.ts";
+import { type CardView, throughView } from "./card-view.ts";
 import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole } from "./messages.ts";
 
 /**
@@ -52,6 +54,8 @@ export interface ChildOptions {
   readonly deviceKey: string;
   /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
+  /** The only card that the process is shown; all where absent. */
+  readonly view?: CardView | undefined;
   /** Program to run; `device-process.ts` where absent. */
   readonly entry?: URL;
   /** Variables added to this process's environment. */
@@ -76,6 +80,7 @@ export interface CallOptions {
   readonly endOnAbort?: boolean;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   readonly onCheckpoint?: ((file: Uint8Array<ArrayBuffer>) => void) | undefined;
+  readonly onRollOut?: RollOutElsewhere | undefined;
   /**
    * Called once where the process ended because of this call: it took too long, or was running at a crash or when
    * memory ran out.
@@ -88,6 +93,7 @@ interface PendingCall {
   reject(error: unknown): void;
   readonly onProgress: CallOptions["onProgress"];
   readonly onCheckpoint: CallOptions["onCheckpoint"];
+  readonly onRollOut: CallOptions["onRollOut"];
   readonly onBlame: CallOptions["onBlame"];
   /** Time since when this is the first call that can be blamed; null while another one is. */
   firstAtMs: number | null;
@@ -105,12 +111,12 @@ export class DeviceChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    const { role, adapter, entry = ENTRY, memoryBytes } = options;
+    const { role, adapter, view, entry = ENTRY, memoryBytes } = options;
     const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
     const chosen = adapter === undefined ? [] : ["--adapter", adapter];
     this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
       serialization: "advanced",
-      execArgv: [],
+      ...(view === undefined ? { execArgv: [] } : throughView(view)),
       env: childEnvironment(process.env, options.environment),
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
@@ -148,7 +154,7 @@ export class DeviceChild {
     input: DeviceCalls[Name]["input"],
     options: CallOptions,
   ): Promise<DeviceCalls[Name]["output"]> {
-    const { limitMs, limitCode, signal, endOnAbort = false, onProgress, onCheckpoint, onBlame } = options;
+    const { limitMs, limitCode, signal, endOnAbort = false, onProgress, onCheckpoint, onRollOut, onBlame } = options;
     const id = this.#nextId++;
     return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
       let abortTimer: NodeJS.Timeout | undefined;
@@ -189,6 +195,7 @@ export class DeviceChild {
         reject: (error) => settle(() => reject(error)),
         onProgress,
         onCheckpoint,
+        onRollOut,
         onBlame,
         firstAtMs: null,
       });
@@ -252,8 +259,22 @@ export class DeviceChild {
     if (pending === undefined) return;
     if (reply.type === "progress") pending.onProgress?.(reply.progress);
     else if (reply.type === "checkpoint") pending.onCheckpoint?.(reply.file);
+    else if (reply.type === "rollOut") void this.#answer(reply, pending.onRollOut);
     else if (reply.type === "problem") pending.reject(reviveProblem(reply.problem));
     else pending.resolve(reply.output as never);
+  }
+
+  /** Answers a question of a call; one that nobody answers for the caller is refused. */
+  async #answer(
+    { question, request }: Extract<DeviceReply, { type: "rollOut" }>,
+    rollOut: RollOutElsewhere | undefined,
+  ): Promise<void> {
+    try {
+      if (rollOut === undefined) throw new ProblemError("backend-failed", "This call has no other device");
+      this.#send({ type: "answer", question, results: await rollOut(request) });
+    } catch (error) {
+      this.#send({ type: "refusal", question, problem: toProblem(error) });
+    }
   }
 
   #end(): void {

@@ -15,8 +15,10 @@ import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
 import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
-import { callApart, timeoutOf } from "./call-apart.ts";
+import type { CardView } from "./card-view.ts";
+import { ApartProcess, timeoutOf } from "./call-apart.ts";
 import type { DeviceLogger } from "./device-child.ts";
+import type { RollOutElsewhere } from "../rollout/population.ts";
 import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
 import { readContent, KeptModels, type ModelFile } from "./kept-models.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
@@ -41,6 +43,8 @@ export interface DeviceHostOptions {
   readonly driver?: "auto" | "own" | "software";
   /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
+  /** The only card that the processes of the device are shown; all where absent. */
+  readonly view?: CardView | undefined;
   /** Variables by which the process finds its driver, if known: the environment of another device's process. */
   readonly environment?: Environment;
   /** Description of a device that cannot describe itself. */
@@ -56,6 +60,8 @@ export interface WorkOptions {
   readonly onProgress?: (progress: JobProgress) => void;
   /** Receives files from which the call could continue in another process. */
   readonly onCheckpoint?: (file: Uint8Array<ArrayBuffer>) => void;
+  /** Rolls out for the call, on devices of the caller's choice. */
+  readonly onRollOut?: RollOutElsewhere;
   readonly signal?: AbortSignal;
 }
 
@@ -70,10 +76,11 @@ export class DeviceHost {
   readonly kernels: KernelAnnouncement[];
   /** Digest of each kernel's files, by name: another program has another digest. */
   readonly kernelDigests: Readonly<Record<string, string>>;
-  /** Names of the adapters that the driver of this device offers. */
+  /** Names of the adapters that the driver of this device offers; equal cards have equal names. */
   readonly adapters: readonly string[];
   /** Variables added to the runner's environment, so that the process finds its driver. */
   readonly environment: Environment;
+  readonly view: CardView | undefined;
   readonly #options: DeviceHostOptions;
   readonly #lives: DeviceLives;
   readonly #models: KeptModels;
@@ -86,7 +93,9 @@ export class DeviceHost {
     this.#lives = lives;
     this.#models = models;
     const { device, kernels, kernelDigests, adapters } = lives.description;
-    this.device = withModels(device, options);
+    const { view } = options;
+    this.device = { ...withModels(device, options), ...(view && { board: view.board }) };
+    this.view = view;
     this.kernels = kernels;
     this.kernelDigests = kernelDigests;
     this.adapters = adapters;
@@ -201,14 +210,37 @@ export class DeviceHost {
     input: DeviceCalls[Name]["input"],
     timeoutMs: number,
     died: ProblemCode,
-    { onProgress, onCheckpoint, signal }: WorkOptions = {},
+    { signal, ...options }: WorkOptions = {},
   ): Promise<DeviceCalls[Name]["output"]> {
+    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", ...options } as const;
+    return this.holdApart((open, ended) => open().call(name, input, { ...call, signal: ended }, died), signal);
+  }
+
+  /**
+   * Gives the device to work that may make many calls, in processes that end with it; it waits for its turn. `open`
+   * gives a process with this share of the memory that the device has left. The work's signal is aborted by the given
+   * one and by the device's end.
+   */
+  holdApart<Output>(
+    work: (open: (memoryShare?: number) => ApartProcess, ended: AbortSignal) => Promise<Output>,
+    signal?: AbortSignal,
+  ): Promise<Output> {
     const ended = AbortSignal.any([this.#lives.stopping, ...(signal === undefined ? [] : [signal])]);
-    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress, onCheckpoint } as const;
+    const opened: ApartProcess[] = [];
     const turn = this.#inTurn(async () => {
-      const memoryBytes = await this.#leftBytes(ended);
-      const options = { ...this.#options, environment: this.environment, memoryBytes };
-      return callApart(options, this.#lives.description, name, input, call, died);
+      const leftBytes = await this.#leftBytes(ended);
+      const open = (memoryShare = 1) => {
+        const memoryBytes = leftBytes === undefined ? undefined : Math.floor(leftBytes * memoryShare);
+        const options = { ...this.#options, environment: this.environment, memoryBytes };
+        const apart = new ApartProcess(options, this.#lives.description);
+        opened.push(apart);
+        return apart;
+      };
+      try {
+        return await work(open, ended);
+      } finally {
+        await Promise.all(opened.map((apart) => apart.close()));
+      }
     });
     return untilAborted(turn, ended);
   }

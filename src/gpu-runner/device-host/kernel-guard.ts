@@ -19,7 +19,7 @@ export interface GuardedWork<Output> {
   readonly onProgress: (progress: JobProgress) => void;
   /** Span of the work; absent or null where it is not traced. */
   readonly scope?: SpanScope | null;
-  run(options: Required<Omit<WorkOptions, "onCheckpoint">>): Promise<Output>;
+  run(options: Required<Omit<WorkOptions, "onCheckpoint" | "onRollOut">>): Promise<Output>;
 }
 
 /** A call that runs out of time counts against its kernel if it was silent for this share of that time… */

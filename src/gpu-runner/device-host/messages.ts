@@ -23,6 +23,7 @@ import type { ReplayRequest, ReplayTrace } from "../environments/replay-environm
 import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from "../rollout/roll-out.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import type { CallContext } from "../devices/progress.ts";
+import type { EpisodeResults, RollOutElsewhere } from "../rollout/population.ts";
 import type { ModelContent } from "../devices/ort/model-paths.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
@@ -40,7 +41,7 @@ export interface DeviceDescription {
   readonly kernels: KernelAnnouncement[];
   /** Digest of each kernel's files, by name: another program has another digest. */
   readonly kernelDigests: Readonly<Record<string, string>>;
-  /** Names of the adapters that this process could have opened. */
+  /** Names of the adapters that this process could have opened; equal cards have equal names. */
   readonly adapters: readonly string[];
 }
 
@@ -67,6 +68,8 @@ export interface DeviceCalls {
   compute: { input: ComputeRequest; output: ComputeOutcome };
   /** Rolls a population out in an environment. */
   rollOut: { input: RollOutRequest; output: RollOutOutcome };
+  /** The same; the population stays open for a next call with one of the same form. */
+  rollOutKept: { input: RollOutRequest; output: RollOutOutcome };
   /** Speed of rolling out such a population, by attempts that grow until the time is spent. */
   tryRollOut: { input: TrialRequest; output: RolloutTrial };
   /** Trains a policy; reports each generation and saves checkpoints on the way. */
@@ -118,23 +121,37 @@ export type DeviceCall = {
   [Name in DeviceCallName]: { type: "call"; id: number; name: Name; input: DeviceCalls[Name]["input"] };
 }[DeviceCallName];
 
-/** To the device process. An abort asks a call to end early; it is answered all the same. */
-export type DeviceRequest = DeviceCall | { type: "abort"; id: number };
+/**
+ * To the device process. An abort asks a call to end early; it is answered all the same. An answer is that to a
+ * question.
+ */
+export type DeviceRequest =
+  | DeviceCall
+  | { type: "abort"; id: number }
+  | { type: "answer"; question: number; results: EpisodeResults }
+  | { type: "refusal"; question: number; problem: Problem };
 
 /**
- * From the device process: any number of progress messages and checkpoints, then one result or problem for each call.
+ * From the device process: any number of progress messages, checkpoints and questions, then one result or problem for
+ * each call.
  */
 export type DeviceReply =
   | { type: "used"; pipeline: UsedPipeline }
   | { type: "result"; id: number; output: DeviceCalls[DeviceCallName]["output"] }
   | { type: "problem"; id: number; problem: Problem }
   | { type: "progress"; id: number; progress: JobProgress }
-  | { type: "checkpoint"; id: number; file: Uint8Array<ArrayBuffer> };
+  | { type: "checkpoint"; id: number; file: Uint8Array<ArrayBuffer> }
+  | { type: "rollOut"; id: number; question: number; request: Parameters<RollOutElsewhere>[0] };
+
+/** Context of a call, which may ask its caller for rollouts. */
+export interface DeviceCallContext extends CallContext {
+  readonly onRollOut: RollOutElsewhere;
+}
 
 /** Handler of each call in the device process. */
 export type DeviceHandlers = {
   [Name in DeviceCallName]: (
     input: DeviceCalls[Name]["input"],
-    context: CallContext,
+    context: DeviceCallContext,
   ) => Promise<DeviceCalls[Name]["output"]>;
 };

@@ -15,18 +15,19 @@ const DEVICE_KEY = "ort-gpu0";
  */
 export async function startOrtWebgpu(
   wanted: RunnerConfig["ortWebgpu"],
-  gpus: readonly Pick<DeviceHost, "device" | "adapters" | "environment">[],
+  gpus: readonly (Pick<DeviceHost, "device" | "adapters" | "environment"> & { readonly view?: DeviceHost["view"] })[],
   shared: Shared,
 ): Promise<DeviceHost | null> {
   const gpu = gpus.find(({ device, adapters }) => device.name === toDeviceName(adapters[0] ?? ""));
   if (gpu === undefined || wanted === "off" || (wanted === "auto" && gpu.device.software)) return null;
-  const { environment } = gpu;
+  const { environment, view } = gpu;
   const known = describeBeside(gpu);
   try {
     return await DeviceHost.start({
       role: "ort-webgpu",
       deviceKey: DEVICE_KEY,
       environment,
+      view,
       known,
       ...shared,
     });

@@ -19,7 +19,7 @@ import { probeGpuClaims } from "../kinds/probe/probe-gpu.ts";
 import { openEnvironment } from "../environments/environment-source.ts";
 import { openGpuPopulation } from "../rollout/gpu/open-gpu-population.ts";
 import { replayEnvironment } from "../environments/replay-environment.ts";
-import { rollOutOnce, tryRollOut } from "../rollout/roll-out.ts";
+import { KeptPopulation, rollOutOnce, tryRollOut } from "../rollout/roll-out.ts";
 import { tuneNetwork } from "../networks/tune-network.ts";
 import { WgslBackend } from "../networks/wgsl-backend.ts";
 import { runTrain } from "../training/train-call.ts";
@@ -65,6 +65,9 @@ export function createGpuHandlers(
     return { ...context, gpu, kernels: suitDevice(kernels, description.device), description: description.device };
   };
   const models = new WgslBackend(gpu, context);
+  const kept = new KeptPopulation(({ environment, network, members }) =>
+    openGpuPopulation(context, { environment: openEnvironment(environment), network, members }),
+  );
 
   return {
     describe: async ({ deviceKey, known }) => (description ??= known ?? (await describe(deviceKey))),
@@ -93,6 +96,7 @@ export function createGpuHandlers(
       const report = (done: number, total: number) => onProgress({ phase: "roll-out", done, total });
       return rollOutOnce(population, request, { signal, onProgress: report });
     },
+    rollOutKept: (request, { signal }) => kept.rollOut(request, { signal }),
     tryRollOut: async ({ environment, network, ...request }, { signal }) => {
       const spec = openEnvironment(environment);
       const open = (members: number) => openGpuPopulation(context, { environment: spec, network, members });

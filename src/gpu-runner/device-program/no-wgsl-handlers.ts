@@ -38,6 +38,7 @@ export const noWgslHandlers: Omit<DeviceHandlers, "describe" | OwnCall> = {
   closeKernel: async () => null,
   compute: keepsNothing,
   rollOut: hasNoEnvironments,
+  rollOutKept: hasNoEnvironments,
   tryRollOut: hasNoEnvironments,
   train: hasNoEnvironments,
   replay: hasNoEnvironments,

@@ -1,8 +1,14 @@
 import { flushCompileCache } from "node:module";
-import { ProblemError, toProblem } from "../../protocol/wire/problem.ts";
-import type { DeviceCall, DeviceHandlers, DeviceReply, DeviceRequest } from "../device-host/messages.ts";
+import { ProblemError, reviveProblem, toProblem } from "../../protocol/wire/problem.ts";
+import type {
+  DeviceCall,
+  DeviceCallContext,
+  DeviceHandlers,
+  DeviceReply,
+  DeviceRequest,
+} from "../device-host/messages.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
-import type { CallContext } from "../devices/progress.ts";
+import type { EpisodeResults, RollOutElsewhere } from "../rollout/population.ts";
 
 /** Ways for a device process to reach its parent, besides answering calls. */
 export interface DeviceProcess {
@@ -26,12 +32,25 @@ function send(reply: DeviceReply): void {
   if (process.connected) process.send?.(reply);
 }
 
+/** Questions to the parent that are not answered yet. */
+const questions = new Map<number, PromiseWithResolvers<EpisodeResults>>();
+let lastQuestion = 0;
+
+function askRollOut(id: number, request: Parameters<RollOutElsewhere>[0]): Promise<EpisodeResults> {
+  const question = ++lastQuestion;
+  const asked = Promise.withResolvers<EpisodeResults>();
+  questions.set(question, asked);
+  send({ type: "rollOut", id, question, request });
+  return asked.promise.finally(() => questions.delete(question));
+}
+
 /** Answers one call: in every case, exactly one result or problem is sent. */
 async function answer(handlers: DeviceHandlers, { id, name, input }: DeviceCall, signal: AbortSignal): Promise<void> {
-  const context: CallContext = {
+  const context: DeviceCallContext = {
     signal,
     onProgress: (progress) => send({ type: "progress", id, progress }),
     onCheckpoint: (file) => send({ type: "checkpoint", id, file }),
+    onRollOut: (request) => askRollOut(id, request),
   };
   try {
     const output = await handlers[name](input as never, context);
@@ -62,6 +81,8 @@ export function serveCalls(open: (self: DeviceProcess) => Promise<DeviceHandlers
       running.get(request.id)?.abort();
       return;
     }
+    if (request.type === "answer") return questions.get(request.question)?.resolve(request.results);
+    if (request.type === "refusal") return questions.get(request.question)?.reject(reviveProblem(request.problem));
     const controller = new AbortController();
     running.set(request.id, controller);
     try {

@@ -8,6 +8,8 @@ export interface EpisodePlan {
   readonly seed: number;
   readonly firstEpisode: number;
   readonly episodes: number;
+  /** Number of the first member in its draws, for a part of a larger population on a GPU; 0 where absent. */
+  readonly firstMember?: number;
   /** Whether the same episode of every member has the same draws, so that members differ by their policies alone. */
   readonly commonRandom: boolean;
 }
@@ -62,3 +64,8 @@ export interface Population {
   evaluate(plan: EpisodePlan, watch?: RolloutWatch): Promise<EpisodeResults>;
   release(): Promise<void>;
 }
+
+/** Rolls a population out on devices that the caller chose; see `Population.evaluate`. */
+export type RollOutElsewhere = (
+  request: { readonly weights: Float32Array<ArrayBuffer> } & EpisodePlan,
+) => Promise<EpisodeResults>;

@@ -16,6 +16,30 @@ export interface RollOutOutcome extends EpisodeResults {
   readonly durationMs: number;
 }
 
+/** Population that stays open between rollouts of one form. */
+export class KeptPopulation {
+  readonly #open: (request: RollOutRequest) => Promise<Population>;
+  #form = "";
+  #population: Population | null = null;
+
+  constructor(open: (request: RollOutRequest) => Promise<Population>) {
+    this.#open = open;
+  }
+
+  async rollOut(request: RollOutRequest, watch: RolloutWatch): Promise<RollOutOutcome> {
+    const { environment, network, members, weights, ...plan } = request;
+    const form = JSON.stringify([environment, network, members]);
+    if (this.#population === null || this.#form !== form) {
+      await this.#population?.release();
+      this.#population = null;
+      this.#population = await this.#open(request);
+      this.#form = form;
+    }
+    const kept = this.#population;
+    return rollOutOnce({ ...kept, release: async () => undefined }, { weights, ...plan }, watch);
+  }
+}
+
 /** Rolls out an open population with these weights, and releases it. */
 export async function rollOutOnce(
   population: Pick<Population, "write" | "evaluate" | "release">,

@@ -4,7 +4,7 @@ import type { Algorithm, TrainingResult } from "../../protocol/jobs/training.ts"
 import type { CallContext } from "../devices/progress.ts";
 import { type EnvironmentSource, openEnvironment } from "../environments/environment-source.ts";
 import type { GpuPopulationRequest } from "../rollout/gpu/open-gpu-population.ts";
-import type { Population } from "../rollout/population.ts";
+import type { Population, RollOutElsewhere } from "../rollout/population.ts";
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./checkpoint-file.ts";
 import { openStrategy } from "./open-strategy.ts";
 import { NEW_TRAINING, trainPolicy, type TrainingOutcome, type TrainingPlan } from "./train-policy.ts";
@@ -19,6 +19,8 @@ export interface TrainRequest {
   readonly plan: TrainingPlan;
   /** Checkpoint file of an earlier run; null at the start. */
   readonly checkpoint: Uint8Array | null;
+  /** Whether the caller rolls the members out, on several devices. */
+  readonly isShared?: boolean;
   /** File of an archive to start with. */
   readonly archive?: Uint8Array<ArrayBuffer>;
 }
@@ -36,15 +38,16 @@ export interface TrainOutcome extends TrainingOutcome {
 /** Trains on populations that `open` makes on this process's device, and releases them. */
 export async function runTrain(
   open: (request: Omit<GpuPopulationRequest, "settings">) => Promise<Population>,
-  { environment: source, environmentDigest, network, algorithm, plan, checkpoint, archive }: TrainRequest,
-  { signal, onProgress, onCheckpoint }: CallContext,
+  { environment: source, environmentDigest, network, algorithm, plan, checkpoint, archive, isShared }: TrainRequest,
+  { signal, onProgress, onCheckpoint, onRollOut }: CallContext & { readonly onRollOut: RollOutElsewhere },
 ): Promise<TrainOutcome> {
   const environment = openEnvironment(source);
   const kept: Checkpoint | null = checkpoint === null ? null : decodeCheckpoint(checkpoint);
   await using stack = new AsyncDisposableStack();
   const openReleased = async (members: number) =>
     stack.adopt(await open({ environment, network, members }), (population) => population.release());
-  const population = await openReleased(algorithm.population);
+  const own = await openReleased(algorithm.population);
+  const population = isShared === true ? rollOutElsewhere(own, onRollOut) : own;
   const judge = await openReleased(1);
   const context = { algorithm, environment, network, population, seed: plan.seed, saved: kept?.strategy ?? null };
   const elites = archive === undefined ? {} : { elites: decodeArchive(archive) };
@@ -62,4 +65,9 @@ export async function runTrain(
     backend: population.backend,
     resumedFrom: kept?.state.generations ?? null,
   };
+}
+
+/** The same population, whose members are rolled out elsewhere: this device moves them and learns. */
+function rollOutElsewhere(own: Population, rollOut: RollOutElsewhere): Population {
+  return { ...own, evaluate: async (plan) => rollOut({ ...plan, weights: await own.read(0, own.members) }) };
 }

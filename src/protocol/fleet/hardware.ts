@@ -48,6 +48,11 @@ export const GpuBoard = z
   .object({
     name: name.nullable(),
     uuid: z.string().max(128).nullable(),
+    pciAddress: z.string().max(32).nullable().optional().meta({ description: "`0000:41:00.0`" }),
+    matchedBy: z
+      .enum(["address", "name", "order"])
+      .optional()
+      .meta({ description: "How the card was found for the GPU: only the address is certain where cards are equal" }),
     memoryBytes: z.number().nullable(),
     maxClockMhz: z.number().nullable(),
     maxMemoryClockMhz: z.number().nullable(),

@@ -15,6 +15,9 @@ const ProfileRequirements = z
     minGpuMemoryBytes: z.number().int().min(1).optional().meta({
       description: "Of the device; WebGPU does not report it, so a GPU without another source does not fit",
     }),
+    minGpus: z.number().int().min(1).max(LIMITS.devices).optional().meta({
+      description: "GPUs that meet what is required of the device, and can share a job",
+    }),
     features: z.array(z.string().max(64)).max(32).optional(),
   })
   .meta({ id: "ProfileRequirements" });
@@ -115,7 +118,28 @@ export const RunnerFitQuery = z.strictObject({ profile: Name.meta({ description:
 
 const GiB = 2 ** 30;
 
-/** The four profiles that are always there. Their targets are those of the policy-serving guide. */
+/**
+ * A tier of machines for populations on GPUs. A card and a machine report a little less memory than they are sold with,
+ * so one sixteenth may be missing.
+ * Source: hardware requirements of a guide to quality-diversity on GPUs: RTX 3070, RTX 4090, several GPUs.
+ */
+function describeTier(
+  name: string,
+  description: string,
+  { gpus, ...least }: { gpus: number; gpuGiB: number; logicalCores: number; memoryGiB: number },
+): ProfileInput {
+  const requirements = {
+    device: "gpu",
+    allowSoftware: false,
+    minLogicalCores: least.logicalCores,
+    minMemoryBytes: (15 / 16) * least.memoryGiB * GiB,
+    minGpuMemoryBytes: (15 / 16) * least.gpuGiB * GiB,
+    ...(gpus > 1 && { minGpus: gpus }),
+  } as const;
+  return { name, description, requirements, targets: {}, settings: { backends: ["wgsl"] } };
+}
+
+/** The profiles that are always there. The targets of the first four are those of the policy-serving guide. */
 export const BUILT_IN_PROFILES: readonly ProfileInput[] = [
   {
     name: "high-performance-cpu",
@@ -145,4 +169,22 @@ export const BUILT_IN_PROFILES: readonly ProfileInput[] = [
     targets: { latencyMs: 10, percentile: 0.5, throughputRps: 1_000, memoryBytes: 16 * GiB },
     settings: { backends: ["ort-cpu", "wgsl", "ort-webgpu"], precision: "fp32", maxBatch: 32 },
   },
+  describeTier("gpu-minimum", "The least for populations on a GPU: 16 threads, 32 GB, a card of 8 GB", {
+    gpus: 1,
+    gpuGiB: 8,
+    logicalCores: 16,
+    memoryGiB: 32,
+  }),
+  describeTier("gpu-recommended", "For large populations: 24 threads, 64 GB, a card of 24 GB", {
+    gpus: 1,
+    gpuGiB: 24,
+    logicalCores: 24,
+    memoryGiB: 64,
+  }),
+  describeTier("gpu-high", "For very large populations: 24 threads, 128 GB, cards of 24 GB that share a job", {
+    gpus: 2,
+    gpuGiB: 24,
+    logicalCores: 24,
+    memoryGiB: 128,
+  }),
 ];

@@ -7,7 +7,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { RunnerMemory } from "./memory.ts";
 import { PageQuery } from "../wire/page.ts";
 import { RunnerFit, RunnerFitQuery } from "./profile.ts";
-import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
+import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerDetail, RunnerPage } from "./runner.ts";
 
 const byRunnerId = z.object({ id: idSchema("runner") });
 
@@ -45,10 +45,10 @@ export const runnerEndpoints = {
     method: "get",
     path: "/v1/runners/{id}",
     tag: "runners",
-    summary: "Describe a runner: state, hardware, devices, fit to each profile",
+    summary: "Describe a runner: state, hardware, devices, fit to each profile, measured batch sizes",
     access: "read",
     params: byRunnerId,
-    reply: { status: 200, schema: Runner },
+    reply: { status: 200, schema: RunnerDetail },
     problems: ["not-found"],
   }),
   getRunnerMemory: defineEndpoint({

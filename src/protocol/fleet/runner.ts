@@ -52,6 +52,35 @@ export const Runner = z
 export type Runner = z.infer<typeof Runner>;
 export const RunnerPage = pageOf(Runner, "Runner");
 
+/** Batch sizes of one placement, as its calibration measured them. */
+export const MeasuredBatches = z
+  .object({
+    deviceKey: z.string(),
+    placementId: idSchema("placement"),
+    subject: z.string().meta({ description: "`lenet5@1 int8 on cpu by ort-cpu`" }),
+    batches: z.array(
+      z.object({
+        rows: z.number().int(),
+        medianMs: z.number().meta({ description: "Service of the whole batch" }),
+        rowsPerSecond: z.number(),
+        memoryBytes: z.number().nullable().meta({
+          description: "With the model, by the line fitted over what was measured; null where nothing was",
+        }),
+      }),
+    ),
+  })
+  .meta({ id: "MeasuredBatches" });
+export type MeasuredBatches = z.infer<typeof MeasuredBatches>;
+
+/** A runner in depth. */
+export const RunnerDetail = Runner.extend({
+  batches: z
+    .array(MeasuredBatches)
+    .optional()
+    .meta({ description: "Of the caller's models, by device; absent from an older edge" }),
+}).meta({ id: "RunnerDetail" });
+export type RunnerDetail = z.infer<typeof RunnerDetail>;
+
 /** A new credential; the old one works until the runner connects with the new one, or is rotated again. */
 export const RotatedCredential = z
   .object({ runnerId: idSchema("runner"), credential: z.string() })

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PooledAgents, PoolPlace } from "./agent-pool.ts";
-import { Environment, targetFields } from "./job-fields.ts";
+import { Environment, sharerFields, sharingFields, targetFields } from "./job-fields.ts";
+import { faultFields } from "../wire/fault.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
 
@@ -45,6 +46,7 @@ const sharedFields = {
   proposals: z.array(Proposal).min(1).max(LIMITS.poolAgents).optional(),
   timeoutMs: z.number().int().min(1_000).max(600_000).default(120_000),
   ...targetFields,
+  ...sharingFields,
 };
 
 /** Counts votes: those that are given, or one of each agent of a pool, for the largest of its first numbers. */
@@ -77,7 +79,13 @@ export const ConsensusResult = z
       }),
     place: PoolPlace.nullable().meta({ description: "Of the pool; null where votes were given" }),
     computeMs: z.number(),
+    devices: z
+      .array(z.object({ ...sharerFields, ballots: z.number().int(), computeMs: z.number() }))
+      .max(LIMITS.devices)
+      .optional()
+      .meta({ description: "Those that shared the ballots, all at once; absent: one device counted them" }),
     environment: Environment,
+    ...faultFields,
   })
   .meta({ id: "ConsensusResult" });
 export type ConsensusResult = z.infer<typeof ConsensusResult>;

@@ -1,14 +1,22 @@
 import { z } from "zod";
-import { Backend, DeviceKey, Fingerprint } from "../fleet/hardware.ts";
+import { Backend, DeviceKey, Fingerprint, GpuBoard } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
 import { DType } from "../wire/tensor.ts";
+
+/** The card behind a device, where the runner knows it: unlike the fingerprint it differs between equal cards. */
+const cardFields = {
+  uuid: GpuBoard.shape.uuid.optional(),
+  pciAddress: GpuBoard.shape.pciAddress,
+};
 
 /** Device that a job ran on, and its load: stored with every result. */
 export const Environment = z
   .object({
     deviceKey: z.string(),
     deviceName: z.string(),
+    ...cardFields,
     software: z.boolean(),
     fingerprint: Fingerprint,
     runnerVersion: z.string(),
@@ -63,3 +71,26 @@ export const deviceFields = {
     description: "Only this device of the runner; else the one that is likely to be done first",
   }),
 };
+
+/** GPUs of that runner which share a job. */
+export const sharingFields = {
+  devices: z
+    .union([z.literal("all"), z.array(DeviceKey).min(1).max(LIMITS.devices)])
+    .optional()
+    .meta({ description: "GPUs of the runner that share the members, or `all` of them; absent: one device" }),
+};
+
+/** Fields of one of several devices that shared a job. */
+export const sharerFields = { deviceKey: DeviceKey, deviceName: z.string(), ...cardFields };
+
+/** What one of several devices did of the rollouts that they shared. */
+export const DeviceShare = z
+  .object({
+    ...sharerFields,
+    evaluations: z.number().int().meta({ description: "Episodes" }),
+    steps: z.number().int(),
+    durationMs: z.number().meta({ description: "Of its rollouts, on its process's clock" }),
+    stepsPerSecond: z.number(),
+  })
+  .meta({ id: "DeviceShare" });
+export type DeviceShare = z.infer<typeof DeviceShare>;

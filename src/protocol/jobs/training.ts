@@ -3,12 +3,13 @@ import { Backend } from "../fleet/hardware.ts";
 import { PolicyNetwork } from "../models/policy-network.ts";
 import { ArchiveDims, ArchiveSummary } from "../policies/archive.ts";
 import { Estimate } from "../wire/distribution.ts";
+import { faultFields } from "../wire/fault.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
 import { RolloutThroughput } from "./evaluation/evaluation.ts";
 import { JobArtifact } from "./job-artifact.ts";
-import { deviceFields, Environment, targetFields } from "./job-fields.ts";
+import { deviceFields, Environment, sharingFields, targetFields } from "./job-fields.ts";
 
 const positiveStep = z.number().positive().max(1e6);
 
@@ -137,6 +138,7 @@ const sharedFields = {
   timeoutMs: z.number().int().min(1_000).max(LIMITS.trainingMs).default(3_600_000),
   ...targetFields,
   ...deviceFields,
+  ...sharingFields,
 };
 
 /** Trains a policy in an environment by evolution. */
@@ -211,6 +213,7 @@ export const TrainingResult = z
     throughput: RolloutThroughput,
     artifacts: z.array(JobArtifact).max(LIMITS.jobArtifacts),
     environment: Environment,
+    ...faultFields,
   })
   .meta({ id: "TrainingResult" });
 export type TrainingResult = z.infer<typeof TrainingResult>;

@@ -5,7 +5,8 @@ import { Problem } from "./problem.ts";
 /**
  * A failure during work that was still finished, and its remedy: `retried` once on a device made anew, `smaller-batch`
  * for lack of memory, `cpu-reference` by the kernel's f64 reference, `cpu-backend` by ONNX Runtime on the CPU,
- * `retried-elsewhere` once on another placement. Results without faults leave the list out.
+ * `retried-elsewhere` on another placement, or on the other devices that share a job. Results without faults leave the
+ * list out.
  */
 export const Fault = z
   .object({

@@ -1,4 +1,5 @@
 import { formatDuration } from "../numbers.ts";
+import { nameDevice } from "../runners.ts";
 import { describePool } from "./evolution.ts";
 import type { KindWords } from "./kind.ts";
 
@@ -9,7 +10,7 @@ export const consensus: KindWords<"consensus"> = {
   kind: "consensus",
   name: ({ pool }) => pool?.name ?? "votes",
   parts: ({ options }) => [`${options} options`],
-  result: ({ ballots, conflicts, place, computeMs }, { number }) => ({
+  result: ({ ballots, conflicts, place, computeMs, devices = [], faults = [] }, { number }) => ({
     table: {
       caption: "Ballots",
       columns: ["ballot", "quorum", "leader", "votes"],
@@ -26,6 +27,11 @@ export const consensus: KindWords<"consensus"> = {
       ...(conflicts === null
         ? []
         : [["conflicts", `${conflicts.rounds.length} rounds, ${conflicts.proposers.length} proposers`] as const]),
+      ...devices.map(({ deviceKey, deviceName, pciAddress, ballots: own, computeMs: ownMs }) => {
+        const device = nameDevice({ key: deviceKey, name: deviceName, pciAddress });
+        return ["shared by", `${device}: ${number(own)} ballots in ${formatDuration(ownMs)}`] as const;
+      }),
+      ...faults.map(({ detail }) => ["fault", detail] as const),
       ["counted", `in ${formatDuration(computeMs)}${place === null ? "" : `, ${describePool(place)}`}`],
     ],
   }),

@@ -1,5 +1,6 @@
 import type { EvaluatedEntrant, RolloutThroughput } from "../../protocol/jobs/evaluation/evaluation.ts";
 import { formatDuration, type Numbers } from "../numbers.ts";
+import { nameDevice } from "../runners.ts";
 import {
   describeEstimate,
   type Fact,
@@ -82,7 +83,7 @@ export function describeCauses(
 
 /** Speed of the episodes, number of parts, and their check beforehand. */
 export function describeRollout(
-  { throughput, waves, proof }: ResultOf<"evaluation">,
+  { throughput, waves, proof, faults = [] }: ResultOf<"evaluation">,
   numbers: Numbers,
 ): (readonly [string, string])[] {
   return [
@@ -91,12 +92,26 @@ export function describeRollout(
       : ([
           ["speed", describeSpeed(throughput, numbers)],
           ["of", describeWork(throughput, numbers)],
+          ...describeShares(throughput, numbers),
         ] as const)),
+    ...faults.map(({ detail }) => ["fault", detail] as const),
     ...(waves > 1 ? [["split", `into ${waves} parts: it exceeds the memory`] as const] : []),
     ...(proof === null
       ? []
       : [["checked first", `${proof.agreeing} of ${proof.steps} steps agree with the reference`] as const]),
   ];
+}
+
+/** What each of several devices did, with its speed. */
+export function describeShares(
+  { devices = [] }: RolloutThroughput,
+  { number }: Numbers,
+): (readonly [string, string])[] {
+  return devices.map(({ deviceKey, deviceName, pciAddress, evaluations, steps, durationMs, stepsPerSecond }) => {
+    const device = nameDevice({ key: deviceKey, name: deviceName, pciAddress });
+    const work = `${number(evaluations)} episodes, ${number(steps)} steps in ${formatDuration(durationMs)}`;
+    return ["shared by", `${device}: ${work}, ${number(stepsPerSecond)} steps/s`] as const;
+  });
 }
 
 function describeWork({ members, parameters, steps, durationMs }: RolloutThroughput, { number }: Numbers): string {

@@ -3,7 +3,7 @@ import type { Job, JobKind, JobResult, JobSpec, JobSummary } from "../../protoco
 import type { Distribution, Estimate } from "../../protocol/wire/distribution.ts";
 import type { Requirement } from "../../protocol/models/requirement.ts";
 import type { JobNames } from "../jobs.ts";
-import { markSoftware, SOFTWARE } from "../runners.ts";
+import { markSoftware, nameDevice, SOFTWARE } from "../runners.ts";
 import type { Numbers } from "../numbers.ts";
 import type { Tone } from "../tone.ts";
 
@@ -106,8 +106,9 @@ export function describeEstimate({ value, low, high }: Estimate, { number }: Num
 }
 
 /** The device that a result was measured on. */
-export function describePlace({ deviceKey, deviceName, software, loadAverage }: Environment): string {
-  return `${deviceKey} ${markSoftware(deviceName, software, SOFTWARE)}, load average ${loadAverage.toFixed(1)}`;
+export function describePlace({ deviceKey, deviceName, pciAddress, software, loadAverage }: Environment): string {
+  const device = nameDevice({ key: deviceKey, name: deviceName, pciAddress });
+  return `${markSoftware(device, software, SOFTWARE)}, load average ${loadAverage.toFixed(1)}`;
 }
 
 export function linkKernel(kernel: string): ResultLink {

@@ -1,5 +1,5 @@
 import type { Numbers } from "../numbers.ts";
-import { describeSpeed } from "./evaluation.ts";
+import { describeShares, describeSpeed } from "./evaluation.ts";
 import { describeEstimate, type Fact, type KindWords, linkModel, type ResultOf } from "./kind.ts";
 
 export const training: KindWords<"training"> = {
@@ -36,7 +36,7 @@ export const training: KindWords<"training"> = {
 
 /** Score of the best policy, when it was reached, and the speed of the training. */
 export function describeOutcome(
-  { best, solvedAtGeneration, resumedFrom, throughput }: ResultOf<"training">,
+  { best, solvedAtGeneration, resumedFrom, throughput, faults = [] }: ResultOf<"training">,
   numbers: Numbers,
 ): (readonly [string, string])[] {
   return [
@@ -44,5 +44,7 @@ export function describeOutcome(
     ["solved", solvedAtGeneration === null ? "no" : `after generation ${solvedAtGeneration}`],
     ...(resumedFrom === null ? [] : [["resumed", `from the checkpoint after generation ${resumedFrom}`] as const]),
     ["speed", describeSpeed(throughput, numbers)],
+    ...describeShares(throughput, numbers),
+    ...faults.map(({ detail }) => ["fault", detail] as const),
   ];
 }

@@ -198,6 +198,12 @@ describe("an evaluation", () => {
     expect(await wrong({ record: EPISODES + 1 })).toEqual(["#/record"]);
     expect(await wrong({ record: 17, episodes: 17, policies: ["pole", "pole@1"] })).toEqual(["#/record"]);
     expect(await wrong({ deviceKey: "gpu9" })).toEqual(["#/deviceKey"]);
+    expect(await wrong({ devices: ["gpu0", "gpu9"] })).toEqual(["#/devices"]);
+    expect(await wrong({ devices: ["cpu"] })).toEqual(["#/devices"]);
+    expect(await wrong({ devices: ["gpu0", "gpu0"] })).toEqual(["#/devices"]);
+    expect(await wrong({ devices: [] })).toEqual(["#/devices"]);
+    expect(await wrong({ devices: "all", deviceKey: "gpu0" })).toEqual(["#/devices"]);
+    expect(await wrong({ devices: "all", backend: "cpu-simd" })).toEqual(["#/devices"]);
     expect(await wrong({ backend: "ort-cpu" })).toEqual(["#/backend"]);
     expect(await wrong({ seed: -1 })).toEqual(["#/seed"]);
     const many = Array.from({ length: LIMITS.evaluatedPolicies + 1 }, () => "pole");

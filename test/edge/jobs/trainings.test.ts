@@ -123,6 +123,7 @@ describe("a training that is asked for", () => {
       "#/episodes",
     ],
     ["a device that no runner has", { deviceKey: "gpu9" }, "#/deviceKey"],
+    ["devices of which no runner has all", { devices: ["gpu0", "gpu9"] }, "#/devices"],
     ["no generation", { generations: 0 }, "#/generations"],
     ["too many generations", { generations: LIMITS.trainingGenerations + 1 }, "#/generations"],
     ["too long a time", { timeoutMs: LIMITS.trainingMs + 1 }, "#/timeoutMs"],

@@ -1,13 +1,14 @@
 import type { EvaluationSpec } from "../../../protocol/jobs/evaluation/evaluation.ts";
 import type { JobKindModule } from "../kind.ts";
 import { isFrom } from "../subjects/kernel-devices.ts";
-import { isIn, offerEnvironment, takesEnvironment } from "../subjects/rollouts.ts";
+import { hasSharers, isIn, offerEnvironment, takesEnvironment } from "../subjects/rollouts.ts";
 import { prepareEvaluation } from "./prepare-evaluation.ts";
 import { storeEvaluation } from "./store-evaluation.ts";
 
 export const evaluation: JobKindModule<EvaluationSpec> = {
   prepare: prepareEvaluation,
-  mayRun: ({ environment }, capabilities) => takesEnvironment(environment, capabilities),
+  mayRun: ({ environment, devices }, capabilities) =>
+    takesEnvironment(environment, capabilities) && hasSharers(capabilities, devices),
   offer: offerEnvironment,
   files: ({ entrants }) => entrants.map(({ digest }) => digest),
   answers: (spec, result) =>

@@ -26,8 +26,9 @@ function measureEvaluation(result: EvaluationResult, run: RunContext): Measureme
     ];
   });
   if (throughput === null) return scored;
-  const { backend, parameters, members, stepsPerSecond, evaluationsPerSecond } = throughput;
-  const point = pointsAbout(task.name, { backend, parameters, members, episodes, device });
+  const { backend, parameters, members, stepsPerSecond, evaluationsPerSecond, devices } = throughput;
+  const shared = devices === undefined ? {} : { devices: devices.length };
+  const point = pointsAbout(task.name, { backend, parameters, members, episodes, device, ...shared });
   return [
     ...scored,
     point("stepsPerSecond", "1/s", "higher", stepsPerSecond, "runner-wall"),

@@ -1,17 +1,21 @@
 import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
 import type { RolloutEnvironment } from "../../../protocol/fleet/rollout-environment.ts";
+import type { EvaluationSpec } from "../../../protocol/jobs/evaluation/evaluation.ts";
 import type { PolicyNetwork } from "../../../protocol/models/policy-network.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 import type { Database, ProjectDatabase } from "../../store/database.ts";
 import { findEnvironment, isEnvironmentId, readOfferedEnvironment } from "../../store/models/environment-store.ts";
 import type { JobSurroundings, OfferContext } from "../kind.ts";
 
+/** Requested place of an evaluation or training. */
+type RolloutPlace = Pick<EvaluationSpec, "deviceKey" | "devices" | "backend">;
+
 /**
  * Checks the requested place of an evaluation or training; if no runner with the environment has connected yet, the job
  * may wait.
  */
 export function checkRolloutPlace(
-  { deviceKey, backend }: { readonly deviceKey?: string | undefined; readonly backend?: string | undefined },
+  { deviceKey, devices: shared, backend }: RolloutPlace,
   environmentKey: string,
   able: JobSurroundings["candidates"],
 ): FieldError[] {
@@ -26,7 +30,34 @@ export function checkRolloutPlace(
   if (deviceKey !== undefined && able.length > 0 && !keys.has(deviceKey)) {
     errors.push({ pointer: "#/deviceKey", message: `must be one of: ${[...keys].toSorted().join(", ")}` });
   }
+  errors.push(...checkSharing({ deviceKey, devices: shared, backend }, able));
   return errors;
+}
+
+/** Checks the GPUs that are to share a job, where any are named. */
+export function checkSharing(
+  { deviceKey, devices, backend }: RolloutPlace,
+  able: JobSurroundings["candidates"],
+): FieldError[] {
+  if (devices === undefined) return [];
+  const refuse = (message: string): FieldError[] => [{ pointer: "#/devices", message }];
+  if (deviceKey !== undefined) return refuse("must not be given beside deviceKey, which names one device");
+  if (backend === "cpu-simd") return refuse("must not be given with the backend cpu-simd, which is one CPU");
+  if (devices !== "all" && new Set(devices).size < devices.length) return refuse("must name each device once");
+  if (able.length === 0 || able.some(({ capabilities }) => hasSharers(capabilities, devices))) return [];
+  const gpus = able.map(({ capabilities }) => listGpus(capabilities).join(", ") || "none");
+  return refuse(`must be GPUs of one runner, and the runners that can take the job have: ${gpus.join("; ")}`);
+}
+
+function listGpus({ devices }: Pick<Capabilities, "devices">): string[] {
+  return devices.filter(({ backends }) => backends.includes("wgsl")).map(({ key }) => key);
+}
+
+/** Whether a runner has the GPUs that are to share a job; true for any runner if none are named. */
+export function hasSharers(capabilities: Pick<Capabilities, "devices">, devices: RolloutPlace["devices"]): boolean {
+  if (devices === undefined) return true;
+  const gpus = listGpus(capabilities);
+  return devices === "all" ? gpus.length > 0 : devices.every((key) => gpus.includes(key));
 }
 
 /** Network outputs for an environment: one for each discrete action or component of a continuous one. */

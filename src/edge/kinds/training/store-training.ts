@@ -23,6 +23,7 @@ function measureTraining(spec: TrainingSpec, result: TrainingResult, run: RunCon
       parameters: throughput.parameters,
       backend: throughput.backend,
       device: environment.deviceName,
+      ...(throughput.devices !== undefined && { devices: throughput.devices.length }),
     },
     environment,
   });

@@ -24,6 +24,13 @@ export function fitProfile(
   const perDevice = devices.map((device) => ({ device, checks: checkDevice(wants, device) }));
   const best = perDevice.find(({ checks }) => checks.every(({ ok }) => ok)) ?? perDevice[0];
   const checks = [...checkMachine(wants, hardware), ...(best?.checks ?? [])];
+  if (wants.minGpus !== undefined) {
+    // A card's second runtime, such as ONNX Runtime's, is no second card.
+    const gpus = perDevice.filter(
+      ({ device, checks: own }) => device.backends.includes("wgsl") && own.every(({ ok }) => ok),
+    );
+    checks.push(atLeast("GPUs", wants.minGpus, gpus.length, "add GPUs, or tell equal ones apart as the log says"));
+  }
   const fits = best !== undefined && checks.every(({ ok }) => ok);
   return { profile: profile.name, fits, deviceKey: fits ? best.device.key : null, checks };
 }

@@ -65,8 +65,8 @@ export function readLimits(limits: GPUSupportedLimits): Record<string, number> {
 }
 
 /**
- * Names of the available adapters, best first, each once. The bindings list them only in the error for an unknown name.
- * Two cards of one name cannot be distinguished.
+ * Names of the available adapters, best first: equal cards have equal names, by which the bindings open the first.
+ * The bindings list them only in the error for an unknown name.
  * Source: README of the npm package `webgpu`, "adapter".
  */
 export async function listAdapters(): Promise<string[]> {
@@ -78,5 +78,5 @@ export async function listAdapters(): Promise<string[]> {
     );
   const listed = [...reported.matchAll(/backend: '([^']*)', name: '(.*)'/g)];
   const backend = listed[0]?.[1];
-  return [...new Set(listed.filter(([, each]) => each === backend).map(([, , name]) => name ?? ""))];
+  return listed.filter(([, each]) => each === backend).map(([, , name]) => name ?? "");
 }

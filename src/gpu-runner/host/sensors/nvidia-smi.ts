@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { GpuBoard } from "./gpu-board.ts";
+import { type GpuBoard, toPciAddress } from "./gpu-board.ts";
 
 const MiB = 2 ** 20;
 
@@ -10,6 +10,7 @@ function nvidiaFields(reasons: string): string[] {
   return [
     "name",
     "uuid",
+    "pci.bus_id",
     "memory.total",
     "power.limit",
     "clocks.max.sm",
@@ -40,7 +41,7 @@ export function parseNvidiaRows(text: string): GpuBoard[] {
     .split("\n")
     .map((line) => line.split(",").map((cell) => cell.trim()))
     .filter((cells) => cells.length === nvidiaFields("").length)
-    .map(([name, uuid, memoryMiB, powerW, maxSmMhz, maxMemoryMhz, smMhz, degrees, busyPercent, reasons]) => {
+    .map(([name, uuid, address, memoryMiB, powerW, maxSmMhz, maxMemoryMhz, smMhz, degrees, busyPercent, reasons]) => {
       const memory = toNumber(memoryMiB);
       const percent = toNumber(busyPercent);
       return {
@@ -48,6 +49,7 @@ export function parseNvidiaRows(text: string): GpuBoard[] {
         vendor: "nvidia",
         name: toText(name),
         uuid: toText(uuid),
+        pciAddress: toPciAddress(address),
         memoryBytes: memory === null ? null : memory * MiB,
         powerLimitW: toNumber(powerW),
         maxClockMhz: toNumber(maxSmMhz),

@@ -1,5 +1,6 @@
+import { realpath } from "node:fs/promises";
 import path from "node:path";
-import type { GpuBoard } from "./gpu-board.ts";
+import { type GpuBoard, toPciAddress } from "./gpu-board.ts";
 import { listEntries, readNumber, readText } from "../files.ts";
 
 type Reading = Pick<
@@ -36,7 +37,10 @@ async function readCard(card: string): Promise<GpuBoard | null> {
   const vendor = VENDORS.get(id as "0x1002");
   if (vendor === undefined) return null;
   const reading = vendor === "amd" ? await readAmd(card) : await readIntel(card);
-  return { source: "sysfs", vendor, name: await readText(card, "device/product_name"), uuid: null, ...reading };
+  const name = await readText(card, "device/product_name");
+  // The folder is a link to that of the card on its bus.
+  const pciAddress = toPciAddress(path.basename(await realpath(path.join(card, "device")).catch(() => "")));
+  return { source: "sysfs", vendor, name, uuid: null, pciAddress, ...reading };
 }
 
 async function readAmd(card: string): Promise<Reading> {

@@ -1,5 +1,7 @@
+import path from "node:path";
 import type { Sensor } from "../../../protocol/fleet/health.ts";
-import { type GpuBoard, type KnownGpu, matchBoards } from "./gpu-board.ts";
+import { listEntries, readText } from "../files.ts";
+import { type GpuBoard, type KnownGpu, type MatchedBoard, matchBoards } from "./gpu-board.ts";
 import { NvidiaSmi } from "./nvidia-smi.ts";
 import { type CpuReading, readCpu } from "./read-cpu.ts";
 import { readDrmBoards } from "./read-drm-boards.ts";
@@ -33,10 +35,41 @@ export const readSensors: ReadSensors = createSensorReader(MACHINE);
 export async function readBoards(
   devices: readonly KnownGpu[],
   { root, nvidia }: SensorSources = MACHINE,
-): Promise<ReadonlyMap<string, GpuBoard>> {
+): Promise<ReadonlyMap<string, MatchedBoard>> {
   if (!devices.some(({ kind, software }) => kind === "gpu" && !software)) return new Map();
-  const [rows, cards] = await Promise.all([nvidia.read(performance.now()), readDrmBoards(root)]);
-  return matchBoards(devices, [...rows, ...cards]);
+  return matchBoards(devices, await readAll({ root, nvidia }));
+}
+
+async function readAll({ root, nvidia }: SensorSources): Promise<GpuBoard[]> {
+  return (await Promise.all([nvidia.read(performance.now()), readDrmBoards(root)])).flat();
+}
+
+/** A card at a known address, with the files by which programs reach it. */
+export interface Card extends GpuBoard {
+  readonly pciAddress: string;
+  /** Its device nodes, such as `/dev/nvidia0` and `/dev/dri/renderD128`. */
+  readonly nodes: readonly string[];
+}
+
+/**
+ * Cards of the machine with their device nodes; those of unknown address are left out.
+ * Source: Linux kernel documentation, gpu/drm-uapi (nodes of a device); NVIDIA driver README, "The /proc Interface".
+ */
+export async function readCards({ root, nvidia }: SensorSources = MACHINE): Promise<Card[]> {
+  const boards = (await readAll({ root, nvidia })).filter(hasAddress);
+  return Promise.all(
+    boards.map(async (board) => {
+      const drm = await listEntries(/^(card|renderD)\d+$/, root, "sys/bus/pci/devices", board.pciAddress, "drm");
+      const facts = await readText(root, "proc/driver/nvidia/gpus", board.pciAddress, "information");
+      const minor = /^Device Minor:\s*(\d+)/m.exec(facts ?? "")?.[1];
+      const nodes = drm.map((entry) => `/dev/dri/${path.basename(entry)}`);
+      return { ...board, nodes: minor === undefined ? nodes : [`/dev/nvidia${minor}`, ...nodes] };
+    }),
+  );
+}
+
+function hasAddress(board: GpuBoard): board is GpuBoard & { readonly pciAddress: string } {
+  return board.pciAddress !== null;
 }
 
 /** `rise` is the growth of the throttling counter since the last reading. */

@@ -6,6 +6,8 @@ import type {
   EvaluationSpec,
   RolloutThroughput,
 } from "../../../protocol/jobs/evaluation/evaluation.ts";
+import type { Fault } from "../../../protocol/wire/fault.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { describeEntrant, type EntrantEpisodes, type EntrantGroup, groupEntrants } from "./entrants.ts";
 import { judgeProof, planProof } from "./prove-environment.ts";
 import { recordApart, scoreApart } from "./run-apart.ts";
@@ -19,8 +21,10 @@ import {
   openEnvironment,
 } from "../../environments/environment-source.ts";
 import type { RollOutOutcome } from "../../rollout/roll-out.ts";
+import type { FleetDevice } from "../../serving/device-fleet.ts";
 import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
+import { describeShares, findSharers, shareOnce, useAll, type Worked } from "../steps/share-rollout.ts";
 
 /** Most members in a trial of backends. */
 const SAMPLED_MEMBERS = 4_096;
@@ -30,11 +34,19 @@ const PROOF_MS = 60_000;
 interface RolledOut {
   readonly group: EntrantGroup;
   readonly outcome: Pick<RollOutOutcome, "returns" | "lengths" | "causes" | "unsound" | "waves" | "durationMs">;
+  /** Shares of several devices, and what failed meanwhile. */
+  readonly done: readonly Worked[];
+  readonly faults: readonly Fault[];
+}
+
+/** Where an evaluation runs: on one device, or on several that share it. */
+interface Place extends BackendChoice {
+  readonly sharers: readonly FleetDevice[] | null;
 }
 
 /**
  * Rolls entrants out in an environment, grouped by network, in processes of their own, and describes their results.
- * The device first proves that it moves the environment as its reference does; otherwise the job fails.
+ * Each device first proves that it moves the environment as its reference does; otherwise the job fails.
  */
 export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => {
   const { fleet, artifacts, otherJobs, signal, onProgress } = context;
@@ -43,13 +55,13 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
   const digest = await digestOf(environment);
   onProgress({ phase: "fetching", done: 0, total: spec.entrants.length });
   const groups = await groupEntrants(spec.entrants, environment, (file) => context.residency.read(file));
-  const choice = await chooseBackend(spec, source, groups[0]!, context);
-  const { device } = choice;
+  const chosen = await choosePlace(spec, source, groups[0]!, context);
+  const { device } = chosen;
   const machine = describeEnvironment(device.host.device, otherJobs);
-  return fleet.use(device, async () => {
-    const proof = await prove(environment, source, choice, context);
+  return useAll(fleet, chosen.sharers ?? [device], async () => {
+    const proof = await prove(environment, source, chosen, context);
     const rolled: RolledOut[] = [];
-    for (const group of groups) rolled.push({ group, outcome: await rollOut(spec, source, group, choice, context) });
+    for (const group of groups) rolled.push({ group, ...(await rollOut(spec, source, group, chosen, context)) });
     onProgress({ phase: "scoring", done: 0, total: spec.entrants.length });
     const episodes = spec.entrants.map((_, place) => episodesOf(rolled, place, spec));
     const entrants = await describeEntrants(spec, environment, episodes, signal);
@@ -57,6 +69,7 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
     const artifact = file === null ? null : await artifacts.put("episodes", file);
     const replay =
       spec.record === 0 ? null : await artifacts.put("replay", await record(spec, rolled, entrants, context));
+    const faults = rolled.flatMap((each) => each.faults).slice(0, LIMITS.faults);
     const result: EvaluationResult = {
       kind: "evaluation",
       task: { name: environment.name, digest },
@@ -65,55 +78,72 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
       commonRandom: spec.commonRandom,
       entrants,
       waves: Math.max(...rolled.map(({ outcome }) => outcome.waves)),
-      throughput: spec.episodes === 0 ? null : describeThroughput(rolled, choice),
+      throughput: spec.episodes === 0 ? null : describeThroughput(rolled, chosen),
       scores: environment.scores,
       proof,
       artifact,
       replay,
       environment: machine,
+      ...(faults.length > 0 && { faults }),
     };
     return { result, deviceKey: device.host.device.key };
   });
 };
 
-/** Backend for all rollouts: the fastest for the largest group. */
-function chooseBackend(
-  { episodes, backend, deviceKey }: EvaluationSpec,
+/** The named GPUs, else the backend for all rollouts that is the fastest for the largest group. */
+async function choosePlace(
+  { episodes, backend, deviceKey, devices }: EvaluationSpec,
   environment: EnvironmentSource,
   { network, members, parameters, weights }: EntrantGroup,
-  { backends, signal, onProgress }: WorkloadContext,
-): Promise<BackendChoice> {
+  { fleet, backends, signal, onProgress }: WorkloadContext,
+): Promise<Place> {
+  if (devices !== undefined) {
+    const sharers = findSharers(fleet, devices);
+    return { backend: "wgsl", device: sharers[0]!, chosenFrom: [], sharers };
+  }
   onProgress({ phase: "choosing a backend", done: 0, total: 1 });
   const sampled = Math.min(members, SAMPLED_MEMBERS);
   const sample = () => ({ members: sampled, weights: weights.slice(0, sampled * parameters) });
-  return backends.choose({ environment, network, members, episodes, sample, backend, deviceKey }, { signal });
+  const question = { environment, network, members, episodes, sample, backend, deviceKey };
+  return { ...(await backends.choose(question, { signal })), sharers: null };
 }
 
 async function prove(
   environment: EnvironmentSpec,
   source: EnvironmentSource,
-  { device }: BackendChoice,
+  { device, sharers }: Place,
   { signal, onProgress }: WorkloadContext,
 ): Promise<EvaluationResult["proof"]> {
   if (environment.reference === undefined) return null;
   onProgress({ phase: "proving", done: 0, total: 1 });
   const request = planProof(environment);
   const input = { environment: source, ...request };
-  const trace = await device.host.workApart("replay", input, PROOF_MS, "device-lost", { signal });
-  return judgeProof(environment, request, trace);
+  const proofs = (sharers ?? [device]).map(async ({ host }) => {
+    const trace = await host.workApart("replay", input, PROOF_MS, "device-lost", { signal });
+    return judgeProof(environment, request, trace);
+  });
+  // Of several devices the result has the least convincing proof.
+  return (await Promise.all(proofs)).toSorted((a, b) => a.agreeing / a.steps - b.agreeing / b.steps)[0]!;
 }
 
 async function rollOut(
   { episodes, seed, commonRandom, timeoutMs }: EvaluationSpec,
   environment: EnvironmentSource,
   { network, members, parameters, weights }: EntrantGroup,
-  { device }: BackendChoice,
-  { signal, onProgress }: WorkloadContext,
-): Promise<RolledOut["outcome"]> {
-  if (episodes === 0) return checkOnly(members, parameters, weights);
+  { device, sharers }: Place,
+  context: WorkloadContext,
+): Promise<Omit<RolledOut, "group">> {
+  const nothing = { done: [], faults: [] };
+  if (episodes === 0) return { outcome: checkOnly(members, parameters, weights), ...nothing };
   const plan = { seed, firstEpisode: 0, episodes, commonRandom };
   const request = { environment, network, members, weights, ...plan };
-  return device.host.workApart("rollOut", request, timeoutMs, deathIn(environment), { signal, onProgress });
+  if (sharers !== null) return shareOnce(request, sharers, timeoutMs, context);
+  const { signal, onProgress } = context;
+  const options = { signal, onProgress };
+  return {
+    outcome: await device.host.workApart("rollOut", request, timeoutMs, deathIn(environment), options),
+    ...nothing,
+  };
 }
 
 /** Outcome without any episode, which checks the weights alone. */
@@ -208,7 +238,7 @@ function writeFile(entrants: readonly EntrantEpisodes[]): Uint8Array<ArrayBuffer
 }
 
 /** Throughput of all groups together; parameters are those of the largest. */
-function describeThroughput(rolled: readonly RolledOut[], { backend, chosenFrom }: BackendChoice): RolloutThroughput {
+function describeThroughput(rolled: readonly RolledOut[], { backend, chosenFrom, sharers }: Place): RolloutThroughput {
   const sumOf = (count: (each: RolledOut) => number) => rolled.reduce((sum, each) => sum + count(each), 0);
   const steps = sumOf(({ outcome }) => outcome.lengths.reduce((sum, length) => sum + length, 0));
   const evaluations = sumOf(({ outcome }) => outcome.lengths.length);
@@ -225,5 +255,6 @@ function describeThroughput(rolled: readonly RolledOut[], { backend, chosenFrom 
     parameters: rolled[0]!.group.parameters,
     members: sumOf(({ group }) => group.members),
     inferenceIncluded: true,
+    ...(sharers !== null && { devices: describeShares(rolled.flatMap(({ done }) => done)) }),
   };
 }

@@ -11,12 +11,19 @@ export function describeEnvironment(device: Device, otherJobs: number): Environm
   return {
     deviceKey: device.key,
     deviceName: device.name,
+    ...describeCard(device),
     software: device.software,
     fingerprint: device.fingerprint,
     runnerVersion: VERSION,
     loadAverage: loadavg()[0] ?? 0,
     otherJobs,
   };
+}
+
+/** Identity of a device's card, where it is known. */
+export function describeCard({ board }: Pick<Device, "board">): Pick<Environment, "uuid" | "pciAddress"> {
+  const { uuid = null, pciAddress = null } = board ?? {};
+  return { ...(uuid !== null && { uuid }), ...(pciAddress !== null && { pciAddress }) };
 }
 
 /** Value of a promise or the device's problem; an aborted signal is still thrown. */

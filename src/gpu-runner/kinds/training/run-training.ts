@@ -1,16 +1,10 @@
 import type { EnvironmentSpec } from "../../../../kernels/environments/environment-spec.ts";
 import type { JobArtifact } from "../../../protocol/jobs/job-artifact.ts";
-import type { JobProgress } from "../../../protocol/jobs/job.ts";
 import type { TrainingResult, TrainingSpec } from "../../../protocol/jobs/training.ts";
-import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { meanInterval } from "../../../stats/distribution/intervals.ts";
 import { digestOf } from "../../environments/announce-environments.ts";
-import {
-  deathIn,
-  type EnvironmentSource,
-  environmentSourceOf,
-  openEnvironment,
-} from "../../environments/environment-source.ts";
+import { type EnvironmentSource, environmentSourceOf, openEnvironment } from "../../environments/environment-source.ts";
 import type { FleetDevice } from "../../serving/device-fleet.ts";
 import { decodeCheckpoint } from "../../training/checkpoint-file.ts";
 import type { TrainOutcome, TrainRequest } from "../../training/train-call.ts";
@@ -18,65 +12,10 @@ import type { TrainingPlan } from "../../training/train-policy.ts";
 import { type BackendQuestion, sampleStarts } from "../steps/choose-backend.ts";
 import type { Workload, WorkloadContext } from "../kind.ts";
 import { describeEnvironment } from "../steps/describe-run.ts";
+import { describeShares, findSharers, useAll } from "../steps/share-rollout.ts";
+import { trainToEnd } from "./train-to-end.ts";
+import { trainShared } from "./train-shared.ts";
 import { writePolicyFile } from "./write-policy-file.ts";
-
-/** Interval to the next progress, as a share of the time that has passed. */
-const SHARE = 0.005;
-
-/**
- * Passes on progress at growing intervals, for work that may last a day: some 200 for each e-fold of time.
- * The edge keeps it, spread over the whole time, and that of a training together is its curve. The end of the work is always passed on.
- */
-export function thinProgress(
-  onProgress: (progress: JobProgress) => void,
-  nowMs: () => number,
-): (progress: JobProgress) => void {
-  const startedMs = nowMs();
-  let nextMs = startedMs;
-  return (progress) => {
-    const atMs = nowMs();
-    if (atMs < nextMs && progress.done < progress.total) return;
-    nextMs = atMs + SHARE * (atMs - startedMs);
-    onProgress(progress);
-  };
-}
-
-/** Sender of a stream's latest value. */
-interface LatestSender<Value> {
-  /** Returns at once; a value not yet being sent when the next one arrives is dropped. */
-  offer(value: Value): void;
-  /** Resolves once nothing is being sent or waiting. */
-  settle(): Promise<void>;
-}
-
-/**
- * Sends the latest offered value, one at a time. A failure is reported and dropped, since a later value may succeed.
- */
-export function sendLatest<Value>(
-  send: (value: Value) => Promise<unknown>,
-  onFailure: (error: unknown) => void,
-): LatestSender<Value> {
-  let waiting: { readonly value: Value } | null = null;
-  let running: Promise<void> | null = null;
-  const drain = async () => {
-    while (waiting !== null) {
-      const { value } = waiting;
-      waiting = null;
-      await send(value).catch(onFailure);
-    }
-    running = null;
-  };
-  return {
-    offer(value) {
-      waiting = { value };
-      running ??= drain();
-    },
-    settle: async () => running ?? undefined,
-  };
-}
-
-/** Extra time of a training: for the generation that began in its own time, and the last evaluation. */
-const GRACE_MS = 300_000;
 
 /**
  * Trains a policy in a device process of its own, from an earlier attempt's checkpoint where there is one.
@@ -89,7 +28,11 @@ export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
   const environment = openEnvironment(source);
   const digest = await digestOf(environment);
   const checkpoint = usableCheckpoint(await artifacts.get("checkpoint"), digest, context);
-  const choice = await backends.choose(questionOf(spec, source, environment), { signal });
+  const sharers = spec.devices === undefined ? null : findSharers(fleet, spec.devices);
+  const choice =
+    sharers === null
+      ? await backends.choose(questionOf(spec, source, environment), { signal })
+      : { device: sharers[0]!, chosenFrom: [] };
   const { device } = choice;
   const machine = describeEnvironment(device.host.device, otherJobs);
   const { network, algorithm } = spec;
@@ -97,7 +40,10 @@ export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
   const archive =
     spec.archiveFile === undefined ? {} : { archive: Uint8Array.from(await residency.read(spec.archiveFile.digest)) };
   const request = { environment: source, environmentDigest: digest, network, algorithm, plan, checkpoint, ...archive };
-  const outcome = await fleet.use(device, () => trainToEnd(device, request, context));
+  const { outcome, done, faults } =
+    sharers === null
+      ? { outcome: await fleet.use(device, () => trainApart(device, request, context)), done: [], faults: [] }
+      : await useAll(fleet, sharers, () => trainShared(sharers, request, context));
   const files = await leaveFiles(spec, environment, outcome, context);
   const result: TrainingResult = {
     kind: spec.kind,
@@ -111,9 +57,14 @@ export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
     resumedFrom: outcome.resumedFrom,
     published: spec.publish === undefined ? null : { model: spec.publish.model, modelVersionId: null },
     qualityDiversity: outcome.qualityDiversity,
-    throughput: { chosenFrom: choice.chosenFrom, ...throughputOf(outcome, spec) },
+    throughput: {
+      chosenFrom: [...choice.chosenFrom],
+      ...throughputOf(outcome, spec),
+      ...(sharers !== null && { devices: describeShares(done) }),
+    },
     artifacts: files,
     environment: machine,
+    ...(faults.length > 0 && { faults: faults.slice(0, LIMITS.faults) }),
   };
   return { result, deviceKey: device.host.device.key };
 };
@@ -151,35 +102,13 @@ function usableCheckpoint(
   return null;
 }
 
-async function trainToEnd(
-  { host }: FleetDevice,
-  request: TrainRequest,
-  { artifacts, signal, onProgress, logger }: WorkloadContext,
-): Promise<TrainOutcome> {
-  const uploads = sendLatest(
-    (file: Uint8Array<ArrayBuffer>) => artifacts.put("checkpoint", file),
-    (error) => logger.error({ error }, "a checkpoint could not be kept"),
+/** Trains on one device, in a process of its own. */
+function trainApart({ host }: FleetDevice, request: TrainRequest, context: WorkloadContext): Promise<TrainOutcome> {
+  return trainToEnd(
+    (input, limitMs, died, options) => host.workApart("train", input, limitMs, died, options),
+    request,
+    context,
   );
-  const thinned = thinProgress(onProgress, () => performance.now());
-  let { checkpoint } = request;
-  const onCheckpoint = (file: Uint8Array<ArrayBuffer>) => {
-    checkpoint = file;
-    uploads.offer(file);
-  };
-  for (;;) {
-    const begunFrom = checkpoint;
-    const input = { ...request, checkpoint };
-    const limitMs = request.plan.budgetMs + GRACE_MS;
-    const options = { signal, onProgress: thinned, onCheckpoint };
-    try {
-      const outcome = await host.workApart("train", input, limitMs, deathIn(request.environment), options);
-      await uploads.settle();
-      return outcome;
-    } catch (error) {
-      const died = error instanceof ProblemError && error.problem.code === "device-lost";
-      if (!died || signal.aborted || checkpoint === begunFrom) throw error;
-    }
-  }
 }
 
 /** Stores the job's files: the best policy, where it has a file, and the algorithm's own. */

@@ -103,10 +103,11 @@ export async function openCpuPopulation({
   }
 
   async function evaluate(
-    { seed, firstEpisode, episodes, commonRandom }: EpisodePlan,
+    { seed, firstEpisode, episodes, firstMember = 0, commonRandom }: EpisodePlan,
     { signal, onProgress }: RolloutWatch = {},
   ): Promise<EpisodeResults> {
     if (signal !== undefined) assertWanted(signal);
+    if (firstMember > 0) throw new RangeError("a population on the CPU is whole");
     const slots = members * episodes;
     const measureCount = slots * environment.measures;
     const at = lend([4 * slots, 4 * slots, slots, 4 * measureCount, members]);

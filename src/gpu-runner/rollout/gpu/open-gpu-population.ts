@@ -93,7 +93,7 @@ export async function openGpuPopulation(
   }
 
   async function evaluate(
-    { episodes, firstEpisode, ...key }: EpisodePlan,
+    { episodes, firstEpisode, firstMember = 0, ...key }: EpisodePlan,
     { signal, onProgress }: RolloutWatch = {},
   ): Promise<EpisodeResults> {
     const results = createResults(members, episodes, environment.measures);
@@ -107,7 +107,8 @@ export async function openGpuPopulation(
         if (signal !== undefined) assertWanted(signal);
         const some = Math.min(atOnce, episodes - from);
         const share = part.count * some * environment.stepLimit;
-        const wave = { ...part, weights, firstEpisode: firstEpisode + from, episodes: some };
+        const first = firstMember + part.first;
+        const wave = { ...part, first, weights, firstEpisode: firstEpisode + from, episodes: some };
         const report = (played: number) => onProgress?.(Math.round(done + played * share), total);
         const lanes = settings.lanes ?? search.lanes;
         await program.pipeline("play", lanes);

@@ -4,12 +4,13 @@ import { Backend } from "../../fleet/hardware.ts";
 import { RolloutEnvironment } from "../../fleet/rollout-environment.ts";
 import { PolicyNetwork } from "../../models/policy-network.ts";
 import { Scores } from "../../wire/distribution.ts";
+import { faultFields } from "../../wire/fault.ts";
 import { idSchema } from "../../wire/id.ts";
 import { LIMITS } from "../../wire/limits.ts";
 import { Name, pageOf, PageQuery } from "../../wire/page.ts";
 import { FLAT_MEDIA_TYPES, formatQuery } from "../../wire/table-format.ts";
 import { JobArtifact } from "../job-artifact.ts";
-import { deviceFields, Environment, targetFields } from "../job-fields.ts";
+import { deviceFields, DeviceShare, Environment, sharingFields, targetFields } from "../job-fields.ts";
 import { EvaluationComparison, EvaluationComparisonQuery } from "./evaluation-comparison.ts";
 
 /** Rollout speed, with the facts needed to read it. */
@@ -29,6 +30,11 @@ export const RolloutThroughput = z
     parameters: z.number().int().meta({ description: "Of one member's network" }),
     members: z.number().int(),
     inferenceIncluded: z.literal(true),
+    devices: z
+      .array(DeviceShare)
+      .max(LIMITS.devices)
+      .optional()
+      .meta({ description: "Those that shared the work, all at once; absent: one device did it" }),
   })
   .meta({ id: "RolloutThroughput" });
 export type RolloutThroughput = z.infer<typeof RolloutThroughput>;
@@ -64,6 +70,7 @@ const sharedFields = {
   timeoutMs: z.number().int().min(1_000).max(LIMITS.evaluationMs).default(600_000),
   ...targetFields,
   ...deviceFields,
+  ...sharingFields,
 };
 
 /** Evaluates policies in an environment: models of dense layers, or a population that was uploaded. */
@@ -185,6 +192,7 @@ export const EvaluationResult = z
       .default(null)
       .meta({ description: "What `record` asked for, as the environment's reference goes through it" }),
     environment: Environment,
+    ...faultFields,
   })
   .meta({ id: "EvaluationResult" });
 export type EvaluationResult = z.infer<typeof EvaluationResult>;

@@ -8,7 +8,7 @@ import { checkBenchmark } from "../../../../src/edge/kinds/subjects/check-benchm
 import { devicesFor } from "../../../../src/edge/kinds/subjects/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../../src/protocol/jobs/benchmark.ts";
 import { OptimisationSpec } from "../../../../src/protocol/jobs/optimisation.ts";
-import type { Capabilities } from "../../../../src/protocol/fleet/hardware.ts";
+import type { Capabilities, Device } from "../../../../src/protocol/fleet/hardware.ts";
 import { createId } from "../../../../src/protocol/wire/id.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import { BUILT_IN_PROFILES, type Profile } from "../../../../src/protocol/fleet/profile.ts";
@@ -101,7 +101,7 @@ describe("the built-in profiles", () => {
   it("have the targets of the guide", () => {
     const GiB = 2 ** 30;
     expect(
-      BUILT_IN_PROFILES.map(({ name, targets: { latencyMs, throughputRps, memoryBytes = 0 } }) => [
+      BUILT_IN_PROFILES.slice(0, 4).map(({ name, targets: { latencyMs, throughputRps, memoryBytes = 0 } }) => [
         name,
         latencyMs,
         throughputRps,
@@ -113,7 +113,24 @@ describe("the built-in profiles", () => {
       ["memory-constrained", 15, 500, 8],
       ["balanced", 10, 1_000, 16],
     ]);
-    expect(BUILT_IN_PROFILES.map(({ settings }) => settings.precision)).toEqual(["fp32", "fp16", "int8", "fp32"]);
+    const precisions = BUILT_IN_PROFILES.map(({ settings }) => settings.precision);
+    expect(precisions.filter((precision) => precision !== undefined)).toEqual(["fp32", "fp16", "int8", "fp32"]);
+  });
+
+  it("have tiers of machines for populations, the highest with several cards", () => {
+    const GiB = 2 ** 30;
+    const card = { ...capabilities.devices[1]!, software: false, memoryBytes: 24 * GiB - 512 * 2 ** 20 };
+    const twin = { ...card, key: "ort-gpu0", backends: ["ort-webgpu" as const] };
+    const { cpu } = capabilities.hardware;
+    const hardware = { ...capabilities.hardware, cpu: { ...cpu, logicalCores: 32 }, memoryBytes: 127 * GiB };
+    const tiersOf = (devices: Device[]) =>
+      BUILT_IN_PROFILES.filter(({ name }) => /^gpu-(minimum|recommended|high)$/.test(name))
+        .filter((profile) => fitProfile(profile, { hardware, devices }).fits)
+        .map(({ name }) => name);
+    expect(tiersOf([{ ...card, memoryBytes: 8 * GiB }])).toEqual(["gpu-minimum"]);
+    expect(tiersOf([card, twin])).toEqual(["gpu-minimum", "gpu-recommended"]);
+    expect(tiersOf([card, { ...card, key: "gpu1" }])).toEqual(["gpu-minimum", "gpu-recommended", "gpu-high"]);
+    expect(tiersOf([{ ...card, software: true }])).toEqual([]);
   });
 });
 

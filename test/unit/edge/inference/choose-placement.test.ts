@@ -80,12 +80,14 @@ describe("the choice of a placement", () => {
     expect(choose({ placements: both.slice(0, 1), budgetMs: 6.9 })).toMatchObject({ passedOver: null });
   });
 
-  it("then the cheapest, though a dearer one has less to do", () => {
-    const dear = [livePlacement("dear"), outlook(4)] as const;
-    const cheap = [livePlacement("cheap"), outlook(2, { queueMs: 3 })] as const;
-    expect(chosen({ placements: [dear, cheap], budgetMs: 10 })).toBe("cheap");
+  it("then the one that is done first: the faster, until its queue is as long as what it is faster by", () => {
+    const slow = [livePlacement("slow"), outlook(4)] as const;
+    const fast = (queueMs: number) => [livePlacement("fast"), outlook(2, { queueMs })] as const;
+    expect(chosen({ placements: [slow, fast(0)], budgetMs: 10 })).toBe("fast");
+    expect(chosen({ placements: [slow, fast(1.9)], budgetMs: 10 })).toBe("fast");
+    expect(chosen({ placements: [slow, fast(2.1)], budgetMs: 10 })).toBe("slow");
     // Loaded so much that it does not fit, it is out.
-    expect(chosen({ placements: [dear, cheap], budgetMs: 5.5 })).toBe("dear");
+    expect(chosen({ placements: [slow, fast(3)], budgetMs: 5.5 })).toBe("slow");
   });
 
   it("is one whose queue is too long only where the request can wait for a refusal", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NvidiaSmi, type RunProgram } from "../../../../../src/gpu-runner/host/sensors/nvidia-smi.ts";
 
-const ROW = "NVIDIA T4, GPU-1, 15360, 70.00, 1590, 5001, 585, 44, 3, 0x0000000000000001";
+const ROW = "NVIDIA T4, GPU-1, 00000000:00:1E.0, 15360, 70.00, 1590, 5001, 585, 44, 3, 0x0000000000000001";
 
 /** A program that answers each call by the next of these. */
 function scripted(...answers: (string | Error)[]) {

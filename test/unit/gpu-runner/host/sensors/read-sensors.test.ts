@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type GpuBoard, noteBoards } from "../../../../../src/gpu-runner/host/sensors/gpu-board.ts";
+import {
+  cardsNamed,
+  describeBoard,
+  type GpuBoard,
+  matchBoards,
+  noteBoards,
+} from "../../../../../src/gpu-runner/host/sensors/gpu-board.ts";
 import { Device } from "../../../../../src/protocol/fleet/hardware.ts";
 import { capabilities } from "../../../../edge/stack/samples.ts";
-import { createSensorReader } from "../../../../../src/gpu-runner/host/sensors/read-sensors.ts";
+import { createSensorReader, readCards } from "../../../../../src/gpu-runner/host/sensors/read-sensors.ts";
 import { parseClockTable } from "../../../../../src/gpu-runner/host/sensors/read-drm-boards.ts";
 import { parseNvidiaRows } from "../../../../../src/gpu-runner/host/sensors/nvidia-smi.ts";
 import { changeFiles, layOutMachine } from "./machine-files.ts";
@@ -97,10 +103,11 @@ describe("the sensors of a CPU", () => {
   });
 });
 
-const row = (cells: Partial<Record<"name" | "clock" | "busy" | "reasons" | "degrees", string>>) =>
+const row = (cells: Partial<Record<"name" | "address" | "clock" | "busy" | "reasons" | "degrees", string>>) =>
   [
     cells.name ?? "NVIDIA H100 80GB HBM3",
     "GPU-5a1f0c3e-aaaa-bbbb-cccc-0123456789ab",
+    cells.address ?? "00000000:41:00.0",
     "81559",
     "700.00",
     "1980",
@@ -119,6 +126,7 @@ describe("a row of nvidia-smi", () => {
         vendor: "nvidia",
         name: "NVIDIA H100 80GB HBM3",
         uuid: "GPU-5a1f0c3e-aaaa-bbbb-cccc-0123456789ab",
+        pciAddress: "0000:41:00.0",
         memoryBytes: 81_559 * 2 ** 20,
         powerLimitW: 700,
         maxClockMhz: 1_980,
@@ -168,6 +176,23 @@ describe("the sensors of GPUs", () => {
       ["ort-gpu0", 1_755],
       ["gpu1", 420],
     ]);
+  });
+
+  it("of equal cards are told apart by the address of the card that a device was shown", async () => {
+    const rows = nvidia(row({}), row({ address: "00000000:42:00.0", clock: "300" }));
+    const cards = await readCards({ root: await layOutMachine({}), nvidia: rows });
+    const shown = (key: string, place: number) => ({
+      ...gpu(key, "nvidia-h100-80gb-hbm3", "nvidia hopper"),
+      board: describeBoard({ ...cards[place]!, matchedBy: "address" }),
+    });
+    const read = createSensorReader({ root: await layOutMachine({}), nvidia: rows });
+    expect(await read([shown("gpu0", 1), shown("gpu1", 0)])).toMatchObject([
+      { of: "gpu0", clockMhz: 300 },
+      { of: "gpu1", clockMhz: 1_755 },
+    ]);
+    // A device that was shown every card gets one that no other has.
+    const other = gpu("gpu1", "nvidia-h100-80gb-hbm3", "nvidia hopper");
+    expect(await read([shown("gpu0", 0), other])).toMatchObject([{ clockMhz: 1_755 }, { clockMhz: 300 }]);
   });
 
   it("are those of AMD's cards, the one with the most memory for the first adapter", async () => {
@@ -248,9 +273,10 @@ describe("a table of clocks", () => {
 describe("what is known of cards", () => {
   it("stands with their devices, with the memory that WebGPU does not report", () => {
     const [cpu, sample] = capabilities.devices;
-    const device: Device = { ...sample!, software: false };
+    const device: Device = { ...sample!, name: "nvidia-h100-80gb-hbm3", software: false };
+    device.fingerprint = { ...device.fingerprint, adapter: "nvidia hopper" };
     const other: Device = { ...sample!, key: "gpu1", memoryBytes: 5 };
-    const [board] = parseNvidiaRows(row({}));
+    const [board] = matchBoards([device], parseNvidiaRows(row({}))).values();
     noteBoards(
       [cpu!, device, other],
       new Map([
@@ -261,8 +287,33 @@ describe("what is known of cards", () => {
     expect(cpu!.board).toBeUndefined();
     expect(Device.parse(device)).toMatchObject({
       memoryBytes: 81_559 * 2 ** 20,
-      board: { name: "NVIDIA H100 80GB HBM3", powerLimitW: 700, source: "nvidia-smi" },
+      board: { name: "NVIDIA H100 80GB HBM3", powerLimitW: 700, source: "nvidia-smi", matchedBy: "name" },
     });
     expect(other.memoryBytes).toBe(5);
+  });
+});
+
+describe("the cards of a machine", () => {
+  it("have the nodes by which programs reach them", async () => {
+    const pci = "sys/bus/pci/devices/0000:42:00.0/drm";
+    const root = await layOutMachine({
+      "proc/driver/nvidia/gpus/0000:41:00.0/information": "Model: \t NVIDIA H100\nDevice Minor: \t 3",
+      [`${pci}/card1/dev`]: "226:1",
+      [`${pci}/renderD129/dev`]: "226:129",
+    });
+    const rows = [row({}), row({ address: "00000000:42:00.0" }), row({ address: "[N/A]" })];
+    const cards = await readCards({ root, nvidia: { read: async () => parseNvidiaRows(rows.join("\n")) } });
+    expect(cards.map(({ pciAddress, nodes }) => [pciAddress, nodes])).toEqual([
+      ["0000:41:00.0", ["/dev/nvidia3"]],
+      ["0000:42:00.0", ["/dev/dri/card1", "/dev/dri/renderD129"]],
+    ]);
+  });
+
+  it("are found for an adapter by name, and where they have none by vendor", () => {
+    const [named] = parseNvidiaRows(row({}));
+    const radeon: GpuBoard = { ...named!, vendor: "amd", name: null };
+    expect(cardsNamed("NVIDIA H100 80GB HBM3", [radeon, named!])).toEqual([named]);
+    expect(cardsNamed("AMD Radeon RX 7900 XTX (RADV NAVI31)", [radeon, named!])).toEqual([radeon]);
+    expect(cardsNamed("Intel(R) Arc(tm) A770", [radeon, named!])).toEqual([]);
   });
 });

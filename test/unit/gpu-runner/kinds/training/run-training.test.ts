@@ -46,6 +46,7 @@ function openDevice(deaths: Deaths, requests: TrainRequest[]) {
       {
         signal: options.signal!,
         onProgress: options.onProgress!,
+        onRollOut: () => expect.unreachable(),
         onCheckpoint: (file) => {
           options.onCheckpoint!(file);
           if (++left >= dies) throw died;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sendLatest } from "../../../../../src/gpu-runner/kinds/training/run-training.ts";
+import { sendLatest } from "../../../../../src/gpu-runner/kinds/training/train-to-end.ts";
 
 function createLine() {
   const sent: { value: number; pass: () => void; fail: (error: Error) => void }[] = [];

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { thinProgress } from "../../../../../src/gpu-runner/kinds/training/run-training.ts";
+import { thinProgress } from "../../../../../src/gpu-runner/kinds/training/train-to-end.ts";
 
 /** Number of progress reports passed on, out of this many, one every 100 ms. */
 function countPassed(total: number): number {
