@@ -26,8 +26,9 @@ const modules = join(root, "node_modules");
 const noted = join(modules, ".package-lock.json");
 const browser = join(modules, BROWSER.package, BROWSER.file);
 
-/** A newer lockfile means that something is missing. */
+/** A newer lockfile means that something is missing; the browser's package is, where adding development failed. */
 function isStale() {
+  if (!existsSync(join(modules, BROWSER.package))) return true;
   return !existsSync(noted) || statSync(noted).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs;
 }
 
@@ -49,11 +50,15 @@ function runNpm(...args) {
     npm === undefined
       ? spawnSync("npm", all, { cwd: root, stdio })
       : spawnSync(process.execPath, [npm, ...all], { cwd: root, stdio });
+  if (done.error !== undefined) fail(`npm cannot be started: ${done.error.message}.`);
   if (done.status !== 0) fail(`npm ${args[0]} failed: see its message above.`);
 }
 
 /** Adds development to what is there, so that a millrace that runs from the folder goes on. */
 function addDevelopment() {
+  if (lstatSync(modules).isSymbolicLink()) {
+    fail("node_modules is a link: install what development needs in the checkout that it leads to, by npm test.");
+  }
   // npm takes a package that is there for whole.
   if (!existsSync(browser)) rmSync(join(modules, BROWSER.package), { recursive: true, force: true });
   runNpm("install", "--include=dev", "--no-save");

@@ -254,7 +254,7 @@ describe("deploy/Containerfile", () => {
   it("unpacks the archive, and starts it as systemd does, as nobody in particular", async () => {
     const steps = parseSteps(await readFile(join(root, "deploy/Containerfile"), "utf8"));
     const restsOf = (word: string) => steps.filter((step) => step.word === word).map(({ rest }) => rest);
-    const added = `dist/runner/millrace-runner-*-linux-x64.tar.xz ${INSTALLED.replace(/[^/]+$/, "")}`;
+    const added = `dist/runner/millrace-runner-$\{VERSION}-linux-x64.tar.xz ${INSTALLED.replace(/[^/]+$/, "")}`;
     expect(restsOf("ADD")).toEqual([added]);
     const environment = pairsOf(restsOf("ENV").join(" "));
     expect(environment["NVIDIA_DRIVER_CAPABILITIES"]?.split(",")).toContain("graphics");

@@ -93,8 +93,10 @@ function listZoo(root: string): string[] {
   );
 }
 
-/** Null outside a clone. */
+/** Null outside a clone, and where the sources are not those of the commit. */
 async function readCommit(root: string): Promise<string | null> {
   if (!existsSync(join(root, ".git"))) return null;
-  return (await promisify(execFile)("git", ["rev-parse", "HEAD"], { cwd: root })).stdout.trim();
+  const git = async (...args: string[]) => (await promisify(execFile)("git", args, { cwd: root })).stdout.trim();
+  const isClean = (await git("status", "--porcelain").catch(() => "unknown")) === "";
+  return isClean ? git("rev-parse", "HEAD") : null;
 }

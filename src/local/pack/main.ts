@@ -57,6 +57,8 @@ async function pack({ platform, out, level, softwareGpu, node, signKey }: PackOp
   const name = `millrace-runner-${VERSION}-${platform}${softwareGpu ? "-software-gpu" : ""}.tar.xz`;
   const archive = resolve(out, name);
   await mkdir(out, { recursive: true });
+  // A signature of the archive before must not stay beside this one.
+  for (const ending of [".sha256", ".sha256.sig"]) await rm(`${archive}${ending}`, { force: true });
   const digest = await compress(entries, archive, [...filterOf(platform, level)]);
   const line = `${digest}  ${name}\n`;
   await writeFile(`${archive}.sha256`, line);
