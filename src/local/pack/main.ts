@@ -24,13 +24,17 @@ interface PackOptions {
 
 const root = join(import.meta.dirname, "../../..");
 
+/** Largest archive of a runner: it is carried to robots on sticks and over slow links. */
+const MOST_BYTES = 60e6;
+const HARDEST = 9;
+
 function parseOptions(args: readonly string[]): PackOptions {
   const platforms = Object.keys(PLATFORMS);
   return new Command("npm run pack:runner --")
     .description("Pack a runner as one archive that needs no npm, no network and no Python")
     .addOption(new Option("--platform <system>", "for which system").choices(platforms).makeOptionMandatory())
     .option("--out <folder>", "where the archive goes", join(root, "dist/runner"))
-    .option("--level <0-9>", "how hard xz tries", parseLevel, 9)
+    .option("--level <0-9>", "how hard xz tries", parseLevel, HARDEST)
     .option("--software-gpu", "with a GPU that is emulated on the CPU (linux-x64)", false)
     .option("--node <folder>", "unpacked release of Node for that system, where npm has none")
     .option("--sign-key <file>", "private Ed25519 key (PEM) that signs the checksum")
@@ -64,6 +68,9 @@ async function pack({ platform, out, level, softwareGpu, node, signKey }: PackOp
   await writeFile(`${archive}.sha256`, line);
   if (key !== null) await writeFile(`${archive}.sha256.sig`, sign(null, Buffer.from(line), key));
   const { size } = await stat(archive);
+  if (level === HARDEST && size > MOST_BYTES) {
+    throw new LocalError(`${archive} has ${size} bytes, and may have ${MOST_BYTES}: find what was added to it.`);
+  }
   process.stdout.write(`${archive}: ${entries.length} files, ${(size / 1e6).toFixed(1)} MB\n`);
 }
 
