@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { loadDigits } from "../../models/lenet5/digits.ts";
 import { readVariantCard } from "../../models/model-card.ts";
 import type { Client } from "../client/client.ts";
 import { followJob } from "../client/jobs.ts";
@@ -12,6 +11,7 @@ import type { Capabilities } from "../protocol/fleet/hardware.ts";
 import type { Runner } from "../protocol/fleet/runner.ts";
 import type { InferReply, InferRequest } from "../protocol/inference/inference.ts";
 import type { BenchmarkResult } from "../protocol/jobs/benchmark.ts";
+import { readHeldOut } from "../protocol/models/held-out-file.ts";
 import { toProblem } from "../protocol/wire/problem.ts";
 import { LocalError } from "./data-folder.ts";
 import { NO_GPU, type Summary } from "./summary.ts";
@@ -123,10 +123,12 @@ async function runBenchmark({ client, progress }: FirstRunContext, runnerId: str
 }
 
 /** Asks for a digit that the training never saw. */
-async function recogniseDigit({ client }: FirstRunContext): Promise<NonNullable<Summary["inference"]>> {
-  const [digit] = loadDigits("heldOut");
-  if (digit === undefined) throw new LocalError("The package with the digits holds none.");
-  const image = { dtype: "float32" as const, shape: [1, 1, 28, 28], data: [...digit.pixels] };
+async function recogniseDigit({ client, root }: FirstRunContext): Promise<NonNullable<Summary["inference"]>> {
+  const { inputs, target } = readHeldOut(await readFile(join(root, "models/lenet5/held-out.safetensors")));
+  const [expected] = target.values;
+  const pixels = inputs.get("image")?.values.slice(0, 28 * 28);
+  if (expected === undefined || pixels === undefined) throw new LocalError("LeNet-5's file of digits holds none.");
+  const image = { dtype: "float32" as const, shape: [1, 1, 28, 28], data: [...pixels] };
   const reply = await inferInBudget(client, { image });
   const logits = reply.outputs.logits?.data as number[];
   return {
@@ -136,7 +138,7 @@ async function recogniseDigit({ client }: FirstRunContext): Promise<NonNullable<
     predictedP99Ms: reply.prediction.latencyMs,
     budgetMet: reply.budgetMet,
     label: logits.indexOf(Math.max(...logits)),
-    expected: digit.label,
+    expected,
   };
 }
 
