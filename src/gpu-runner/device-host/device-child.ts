@@ -52,6 +52,10 @@ export interface ChildOptions {
   readonly deviceKey: string;
   /** Part of the name of the adapter to open; the best adapter where absent. */
   readonly adapter?: string;
+  /** Card of a provider of ONNX Runtime, by its own numbers. */
+  readonly deviceId?: number;
+  /** Shared libraries that the process must be able to load. */
+  readonly libraries?: readonly string[];
   /** Program to run; `device-process.ts` where absent. */
   readonly entry?: URL;
   /** Variables added to this process's environment. */
@@ -105,10 +109,12 @@ export class DeviceChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    const { role, adapter, entry = ENTRY, memoryBytes } = options;
-    const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
-    const chosen = adapter === undefined ? [] : ["--adapter", adapter];
-    this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
+    const { role, adapter, entry = ENTRY, memoryBytes, deviceId, libraries } = options;
+    const given = { role, adapter, "memory-bytes": memoryBytes, "device-id": deviceId, libraries: libraries?.join() };
+    const args = Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, String(value)],
+    );
+    this.#process = fork(fileURLToPath(entry), args, {
       serialization: "advanced",
       execArgv: [],
       env: childEnvironment(process.env, options.environment),

@@ -1,4 +1,5 @@
 import { WGSL_EXPANSIONS, WGSL_OPERATORS } from "../../../onnx/operators.ts";
+import { OrtGpuBackend } from "../../../protocol/fleet/hardware.ts";
 import type { BackendSupport, ModelVersion } from "../../../protocol/models/model.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 
@@ -12,7 +13,8 @@ const WGSL: ReadonlySet<string> = new Set([...WGSL_OPERATORS, ...WGSL_EXPANSIONS
 
 /**
  * Backends that may serve a network, and the first operator that stops each of the others, as the file tells. Each
- * calibration then proves it by running. ONNX Runtime computes on its CPU provider any operator that WebGPU lacks.
+ * calibration then proves it by running. ONNX Runtime computes on its CPU provider any operator that a GPU's provider
+ * lacks, and the calibration names those.
  */
 export function listBackends(facts: Facts): BackendSupport[] {
   if (facts.summary === null) return [];
@@ -21,7 +23,7 @@ export function listBackends(facts: Facts): BackendSupport[] {
   const ofEdge = facts.edgeParameters === null ? whyNotDense(operators) : null;
   return [
     { backend: "ort-cpu", reason: null },
-    { backend: "ort-webgpu", reason: null },
+    ...OrtGpuBackend.options.map((backend) => ({ backend, reason: null })),
     { backend: "wgsl", reason: large ?? strangerOf(operators, WGSL) ?? textTensorOf(facts) },
     { backend: "edge-wasm", reason: large ?? ofEdge },
   ];

@@ -80,7 +80,7 @@ function scriptContext({ cpu = {}, gpu = {}, models = {}, inputs = model.inputs 
   });
   return {
     fleet: { all: () => devices, cpu: devices[0] },
-    models: { tryApart: async () => {}, adopt: async () => {}, unload: async () => {}, borrow, ...models },
+    models: { tryApart: async () => null, adopt: async () => {}, unload: async () => {}, borrow, ...models },
     residency: { read: async () => new Uint8Array() },
     probe: { measureMs: async (count: number) => Array<number>(count).fill(0.1) },
     model: { ...model, inputs },

@@ -1,0 +1,89 @@
+import { OrtGpuBackend } from "../../protocol/fleet/hardware.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { type Problem, toProblem } from "../../protocol/wire/problem.ts";
+import type { RunnerConfig } from "../config.ts";
+import { DeviceHost, type DeviceHostOptions } from "../device-host/device-host.ts";
+import type { DeviceDescription } from "../device-host/messages.ts";
+import { GPU_PROVIDERS, isForHere, type ProviderDevice, type Sight } from "./gpu-providers.ts";
+
+type Shared = Pick<DeviceHostOptions, "cacheDir" | "processBytes" | "runLimitMs" | "logger">;
+
+/** A provider that has no device here, or one of whose devices does not work. */
+export interface AbsentProvider {
+  readonly backend: OrtGpuBackend;
+  readonly reason: string;
+  /** The problem of its process, where one was started. */
+  readonly problem: Problem | null;
+}
+
+export interface StartedProviders {
+  readonly hosts: readonly DeviceHost[];
+  readonly absent: readonly AbsentProvider[];
+}
+
+/**
+ * Starts a process for every device of ONNX Runtime's providers that is wanted and found, each as a device beside the
+ * GPU's own. What does not work here is left out with its reason; nothing is tried on the CPU in its stead.
+ */
+export async function startProviders(
+  { providers, tf32 }: Pick<RunnerConfig, "providers" | "tf32">,
+  gpus: Sight["gpus"],
+  shared: Shared,
+): Promise<StartedProviders> {
+  const found = await Promise.all(
+    OrtGpuBackend.options.map(async (backend) => {
+      const [provider, wanted] = [GPU_PROVIDERS[backend], providers[backend]];
+      const devices = !isForHere(provider)
+        ? `there is none for ${process.platform} ${process.arch}`
+        : wanted === "off"
+          ? "it is off"
+          : await provider.find({ wanted, tf32, gpus, dataDir: shared.cacheDir });
+      return typeof devices === "string"
+        ? [{ backend, reason: devices }]
+        : devices.map((device) => ({ backend, device }));
+    }),
+  );
+  // The rest of a runner's devices are the CPU and its GPUs.
+  let room = LIMITS.devices - 1 - gpus.length;
+  const started = await Promise.all(
+    found.flat().map((each): StartedProviders | Promise<StartedProviders> => {
+      if ("device" in each && room-- > 0) return startDevice(each.backend, each.device, shared);
+      const { backend, reason = `a runner has ${LIMITS.devices} devices at most` } = { reason: undefined, ...each };
+      return { hosts: [], absent: [{ backend, reason, problem: null }] };
+    }),
+  );
+  return { hosts: started.flatMap(({ hosts }) => hosts), absent: started.flatMap(({ absent }) => absent) };
+}
+
+async function startDevice(
+  backend: OrtGpuBackend,
+  { deviceKey, deviceId, libraries, environment, device }: ProviderDevice,
+  shared: Shared,
+): Promise<StartedProviders> {
+  const known: DeviceDescription = {
+    device: {
+      ...device,
+      key: deviceKey,
+      backends: [backend],
+      features: [],
+      limits: {},
+      timestampQuantised: null,
+      roofline: null,
+    },
+    kernels: [],
+    kernelDigests: {},
+    adapters: [],
+  };
+  const own = { ...(deviceId !== undefined && { deviceId }), ...(libraries !== undefined && { libraries }) };
+  try {
+    return {
+      hosts: [await DeviceHost.start({ role: backend, deviceKey, environment, known, ...own, ...shared })],
+      absent: [],
+    };
+  } catch (error) {
+    const problem = toProblem(error);
+    const reason = problem.detail ?? problem.title;
+    shared.logger.warn({ backend, deviceKey, reason }, "a provider of ONNX Runtime does not work here");
+    return { hosts: [], absent: [{ backend, reason, problem }] };
+  }
+}
