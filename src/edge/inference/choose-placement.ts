@@ -57,6 +57,8 @@ export interface ChoiceRules {
 
 /** Costs within this factor of the lowest count as equal: measurements differ by as much from day to day. */
 const SAME_COST = 1.25;
+/** The same between backends of one runner, which one calibration measured side by side. */
+const SAME_COST_HERE = 1.05;
 /** Up to so many placements are all examined. */
 const FEW = 64;
 /** Sample sizes among more placements: the next size where the one before does not decide, and then all. */
@@ -65,7 +67,8 @@ const LOOKS = [16, 512];
 /**
  * Picks the place of a request among the placements that match it, are online, have not stopped answering and are
  * predicted to fit the budget. It prefers those that are not silent, then the highest fidelity, then the lowest median
- * service; of two such at random it takes the one with less work. Without a fit, the outcome gives the reason.
+ * service; of two such at random it takes the one with less work. Of a runner's backends only those count that would
+ * answer about as soon as its best one. Without a fit, the outcome gives the reason.
  * To examine a placement costs some microseconds. Of more than 64 online ones, a random sample of 16 decides if one of
  * them fits with the highest fidelity of all. Else 512 decide, if one fits or only its queue prevents it. Only all of
  * them show that nothing could ever fit.
@@ -150,11 +153,19 @@ function pickBest(fitting: readonly Candidate[], random: () => number): Candidat
   const fidelity = Math.max(...fitting.map(fidelityOf));
   const faithful = fitting.filter((candidate) => fidelityOf(candidate) === fidelity);
   const limitMs = SAME_COST * Math.min(...faithful.map(costOf));
-  const cheap = faithful.filter((candidate) => costOf(candidate) <= limitMs);
+  const similar = faithful.filter((candidate) => costOf(candidate) <= limitMs);
+  const cheap = similar.filter((candidate) => !similar.some((other) => isBeaten(candidate, other)));
   const first = Math.floor(random() * cheap.length);
   // Any but the first, with equal probability.
   const second = (first + 1 + Math.floor(random() * (cheap.length - 1))) % cheap.length;
   return leastOf([cheap[first]!, cheap[second]!], (candidate) => candidate.outlook.queueMs);
+}
+
+/** Whether another backend of the same runner would answer sooner. Equal devices by one backend share the work. */
+function isBeaten(candidate: Candidate, other: Candidate): boolean {
+  const { runnerId, backend } = candidate.placement;
+  if (other.placement.runnerId !== runnerId || other.placement.backend === backend) return false;
+  return SAME_COST_HERE * doneMsOf(other) < doneMsOf(candidate);
 }
 
 function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {
@@ -177,6 +188,7 @@ const answers = ({ outlook }: Candidate) => outlook.silentMs === 0;
 const latencyOf = ({ prediction }: Candidate) => prediction.latencyMs;
 const idleOf = ({ outlook }: Candidate) => outlook.aloneMs;
 const costOf = ({ outlook }: Candidate) => outlook.medianServiceMs;
+const doneMsOf = ({ outlook }: Candidate) => outlook.queueMs + outlook.medianServiceMs;
 const fidelityOf = ({ placement }: Pick<Candidate, "placement">) => placement.fidelity ?? 0;
 
 /** The first of those with the least measure; the list is not empty. */

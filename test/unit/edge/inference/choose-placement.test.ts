@@ -113,6 +113,27 @@ describe("the choice of a placement", () => {
     expect(chosen({ placements, budgetMs: 50, draws: [0.99, 0] })).toBe("p3");
   });
 
+  it("is within 5 % of the best backend of its runner, until that one has more to do", () => {
+    const chosenOf = (queueMs: number, slower: number, cuda: Partial<LivePlacement> = {}) =>
+      [0, 0.99].map((draw) =>
+        chosen({
+          placements: [
+            [livePlacement("cuda", { runnerId: "rnr_here", backend: "ort-cuda", ...cuda }), outlook(2, { queueMs })],
+            [livePlacement("wgsl", { runnerId: "rnr_here", backend: "wgsl" }), outlook(2 * slower)],
+          ],
+          budgetMs: 50,
+          draws: [draw, 0],
+        }),
+      );
+    expect(chosenOf(0, 1.2)).toEqual(["cuda", "cuda"]);
+    expect(chosenOf(1, 1.2)).toEqual(["wgsl", "wgsl"]);
+    // Too near to tell, and measured elsewhere, where it may be another day's difference.
+    expect(chosenOf(0, 1.04).toSorted()).toEqual(["cuda", "wgsl"]);
+    expect(chosenOf(0, 1.2, { runnerId: "rnr_other" }).toSorted()).toEqual(["cuda", "wgsl"]);
+    // Equal cards.
+    expect(chosenOf(0, 1.2, { backend: "wgsl" }).toSorted()).toEqual(["cuda", "wgsl"]);
+  });
+
   it("counts what waits, what is cold and what has passed against the budget", () => {
     const busy = [[exact, outlook(1, { queueMs: 2, coldMs: 3 })]] as const;
     expect(chosen({ placements: busy, budgetMs: 8, spentMs: 1 })).toBe("exact");
