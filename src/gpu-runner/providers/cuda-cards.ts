@@ -7,9 +7,9 @@ import type { ProviderDevice, Sight } from "./gpu-providers.ts";
 import { findInstalled, linkRuntime } from "./installed-provider.ts";
 
 /**
- * Every card that CUDA may use, a process each. Cards are numbered by their place on the bus, as nvidia-smi numbers them;
- * CUDA's own order is by speed. Products of float32 are exact unless TF32 is asked for: the binding has no option for it,
- * so NVIDIA's libraries are told by their own variable. A device's toggles tell which it is.
+ * Every card that CUDA may use, a process each. Cards are numbered by their place on the bus, as nvidia-smi numbers
+ * them; CUDA's own order is by speed. Factors of float32 are not rounded unless TF32 is asked for: the binding has no
+ * option for it, so NVIDIA's libraries are told by their own variable. A device's toggles tell which it is.
  * Source: CUDA C++ Programming Guide, environment variables; cuBLAS, NVIDIA_TF32_OVERRIDE.
  */
 export async function findCudaCards({ gpus, tf32, dataDir }: Sight): Promise<readonly ProviderDevice[] | string> {
