@@ -50,7 +50,8 @@ const listenAddress = z
 const Use = z.enum(["auto", "on", "off"]);
 
 /** `MILLRACE_ORT_WEBGPU` and so on, by backend. */
-const variableOf = (backend: OrtGpuBackend) => `MILLRACE_${backend.toUpperCase().replace("-", "_")}`;
+/** Variable of a provider's setting. */
+export const variableOf = (backend: OrtGpuBackend) => `MILLRACE_${backend.toUpperCase().replace("-", "_")}`;
 const PROVIDER_VARIABLES = Object.fromEntries(
   OrtGpuBackend.options.map((backend) => [variableOf(backend), Use.default("auto")]),
 );

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { runApart } from "../shell/run-apart.ts";
-import { fail, ok, type Patient, skip, type Verdict } from "./finding.ts";
+import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
 /** Output of `src/gpu-runner/providers/main.ts`. */
 const Listed = z.array(
@@ -37,6 +37,10 @@ export function judgeProviders(listed: z.infer<typeof Listed>): Verdict {
       failing.map(describe).join("; "),
       advice || "See `millrace runner providers`; another driver may help.",
     );
+  }
+  const lacking = listed.filter(({ advice }) => advice.length > 0);
+  if (lacking.length > 0) {
+    return warn(lacking.map(describe).join("; "), lacking.flatMap(({ advice }) => advice).join(" "));
   }
   const working = listed.filter(({ state }) => state === "working");
   return working.length > 0 ? ok(working.map(describe).join("; ")) : skip("none has a device here");

@@ -22,7 +22,7 @@ export function providersCommand(): Command {
         .argument("<provider>", "cuda")
         .option("--cuda <12|13>", "major version of CUDA on this machine (default: 13)")
         .option("--from <path>", "folder, wheel, NuGet package or tarball (default: from where it is published)")
-        .option("--sha256 <hex>", "digest of that file, or of the provider's library in that folder"),
+        .option("--sha256 <hex>", "digest of that file, or with a comma those of both libraries in that folder"),
     )
     .addCommand(addOwn("remove", "Remove the libraries of a provider").argument("<provider>", "cuda"));
 }

@@ -44,12 +44,21 @@ export async function uploadZooModel(client: Client, { name, category }: ZooMode
 /** Long enough for every placement, so that the fastest is the edge's choice. */
 const CHOICE_BUDGET_MS = 10_000;
 
-/** Placement on a runner that the edge chooses for one row. */
-export async function askChoice(client: Client, { name, version, inputs }: UploadedModel, runnerId: string) {
+/** Placement on a runner that the edge chooses for one row; null where it is not answered, which ends no measurement. */
+export async function askChoice(
+  client: Client,
+  { name, version, inputs }: Pick<UploadedModel, "name" | "version" | "inputs">,
+  runnerId: string,
+): Promise<string | null> {
   const model = `${name}@${version}`;
   const row = createSeededInputs(inputs, 1);
-  const { header } = await inferFrame(client, { model, budgetMs: CHOICE_BUDGET_MS, runnerId, inputs: row });
-  return header.placement.id;
+  const answer = await inferFrame(client, { model, budgetMs: CHOICE_BUDGET_MS, runnerId, inputs: row }).catch(
+    (error: unknown) => {
+      if (error instanceof ProblemError) return null;
+      throw error;
+    },
+  );
+  return answer?.header.placement.id ?? null;
 }
 
 /**

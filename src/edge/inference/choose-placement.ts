@@ -1,3 +1,4 @@
+import type { Backend } from "../../protocol/fleet/hardware.ts";
 import type { InferWishes } from "../../protocol/inference/inference.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Outlook } from "./predict/placement-watch.ts";
@@ -154,18 +155,32 @@ function pickBest(fitting: readonly Candidate[], random: () => number): Candidat
   const faithful = fitting.filter((candidate) => fidelityOf(candidate) === fidelity);
   const limitMs = SAME_COST * Math.min(...faithful.map(costOf));
   const similar = faithful.filter((candidate) => costOf(candidate) <= limitMs);
-  const cheap = similar.filter((candidate) => !similar.some((other) => isBeaten(candidate, other)));
+  const best = bestOfRunners(similar);
+  const cheap = similar.filter((candidate) => !isBeaten(candidate, best.get(candidate.placement.runnerId)!));
   const first = Math.floor(random() * cheap.length);
   // Any but the first, with equal probability.
   const second = (first + 1 + Math.floor(random() * (cheap.length - 1))) % cheap.length;
   return leastOf([cheap[first]!, cheap[second]!], (candidate) => candidate.outlook.queueMs);
 }
 
+/** Least time until an answer of each backend, by runner. */
+type BestTimes = ReadonlyMap<Backend, number>;
+
+function bestOfRunners(candidates: readonly Candidate[]): ReadonlyMap<string | null, BestTimes> {
+  const best = new Map<string | null, Map<Backend, number>>();
+  for (const candidate of candidates) {
+    const { runnerId, backend } = candidate.placement;
+    const ofRunner = best.get(runnerId) ?? new Map<Backend, number>();
+    ofRunner.set(backend, Math.min(doneMsOf(candidate), ofRunner.get(backend) ?? Infinity));
+    best.set(runnerId, ofRunner);
+  }
+  return best;
+}
+
 /** Whether another backend of the same runner would answer sooner. Equal devices by one backend share the work. */
-function isBeaten(candidate: Candidate, other: Candidate): boolean {
-  const { runnerId, backend } = candidate.placement;
-  if (other.placement.runnerId !== runnerId || other.placement.backend === backend) return false;
-  return SAME_COST_HERE * doneMsOf(other) < doneMsOf(candidate);
+function isBeaten(candidate: Candidate, best: BestTimes): boolean {
+  const { backend } = candidate.placement;
+  return best.entries().some(([other, ms]) => other !== backend && SAME_COST_HERE * ms < doneMsOf(candidate));
 }
 
 function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {

@@ -26,7 +26,7 @@ const OWN = /^(MILLRACE|OTEL)_/;
 /**
  * Environment of a device's process: the runner's own without its secrets, plus the variables that the driver needs.
  */
-export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<NodeJS.Dict<string>>): NodeJS.ProcessEnv {
   const inherited = Object.entries(own).filter(([name]) => !OWN.test(name));
   return {
     MALLOC_TRIM_THRESHOLD_: RETURNED_BYTES,
@@ -59,7 +59,7 @@ export interface ChildOptions {
   /** Program to run; `device-process.ts` where absent. */
   readonly entry?: URL;
   /** Variables added to this process's environment. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Readonly<NodeJS.Dict<string>>;
   /** Limit of the total size of the device's buffers. */
   readonly memoryBytes?: number | undefined;
   /** Memory limit of the process, which is killed beyond it; no limit where absent. */

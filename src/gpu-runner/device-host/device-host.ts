@@ -22,7 +22,7 @@ import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
 import { readContent, KeptModels, type ModelFile } from "./kept-models.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
-type Environment = Readonly<Record<string, string>>;
+type Environment = Readonly<NodeJS.Dict<string>>;
 
 export interface DeviceHostOptions {
   readonly role: DeviceRole;

@@ -93,8 +93,8 @@ export interface DeviceCalls {
     output: number[];
   };
   /**
-   * Loads a model and answers, before anything trusts it; for a process of its own, too. Null of our own kernels, whose
-   * nodes all run on the device.
+   * Loads a model and answers, before anything trusts it; for a process of its own, too. Null of our own
+   * kernels and of the CPU provider, where nodes have but one place.
    */
   tryModel: {
     input: { model: ModelContent; tensors: readonly Tensor[]; threads?: number };

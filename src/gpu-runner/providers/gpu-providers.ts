@@ -12,8 +12,12 @@ export interface Sight {
   readonly tf32: boolean;
   /** GPUs that Dawn opened. */
   readonly gpus: readonly Pick<DeviceHost, "device" | "adapters" | "environment">[];
+  /** The runner's setting of GPUs; a provider that is `auto` keeps to it. */
+  readonly gpu: RunnerConfig["gpu"];
   /** Folder with what was installed. */
   readonly dataDir: string;
+  /** Folder for links to libraries; undefined: beside them. */
+  readonly linkDir?: string | undefined;
 }
 
 /** One device of a provider, before its process is started. */
@@ -22,8 +26,8 @@ export interface ProviderDevice extends Pick<DeviceHostOptions, "deviceId" | "li
   readonly deviceKey: string;
   /** Nothing else describes it: the runtime does not say which card it took. */
   readonly device: Omit<Device, "key" | "backends" | "features" | "limits" | "timestampQuantised" | "roofline">;
-  /** Variables by which the process finds driver and libraries. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** Variables by which the process finds driver and libraries; undefined ones are taken from it. */
+  readonly environment: Readonly<NodeJS.Dict<string>>;
 }
 
 /** One of ONNX Runtime's providers on GPUs. */
@@ -34,7 +38,7 @@ export interface GpuProvider {
   readonly isInstalled: boolean;
   /** Options of a session on one of its devices. */
   readonly optionsOf: (deviceId: number) => OrtProviderOptions;
-  /** Its devices here, or why there is none. */
+  /** Its devices here, or why there is none. Fails where it is installed and cannot be used. */
   readonly find: (sight: Sight) => Promise<readonly ProviderDevice[] | string>;
 }
 
@@ -59,7 +63,7 @@ export const GPU_PROVIDERS: Readonly<Record<OrtGpuBackend, GpuProvider>> = {
     platforms: ["linux x64"],
     isInstalled: true,
     optionsOf: (deviceId) => ({ name: "cuda", deviceId }),
-    find: findCudaCards,
+    find: (sight) => findCudaCards(sight),
   },
   "ort-coreml": {
     platforms: ["darwin arm64"],

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { copyFile, mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { Readable, Transform } from "node:stream";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
@@ -10,7 +10,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { folderOf, type InstalledProvider, locateBinding, writeInstalled } from "./installed-provider.ts";
 import { isOfCuda } from "./missing-libraries.ts";
 import { readLibrary, scanFile, X86_64 } from "./read-library.ts";
-import { unpackFiles } from "./unpack-files.ts";
+import { LimitBytes, unpackFiles } from "./unpack-files.ts";
 
 const BACKEND = "ort-cuda";
 const CUDA_LIBRARY = "libonnxruntime_providers_cuda.so";
@@ -48,8 +48,8 @@ export interface InstallOptions {
   readonly cuda: Cuda;
   /** A folder with the libraries, a wheel, a NuGet package or a tarball; undefined: from where they are published. */
   readonly from?: string | undefined;
-  /** SHA-256 of that file, or of the provider's library in that folder, in hex: for what this release does not know. */
-  readonly sha256?: string | undefined;
+  /** SHA-256 of that file, or of each library in that folder, in lower hex: for what this release does not know. */
+  readonly sha256?: readonly string[] | undefined;
   readonly fetch: typeof fetch;
   readonly onProgress?: (text: string) => void;
 }
@@ -63,21 +63,21 @@ export async function installCuda(options: InstallOptions): Promise<InstalledPro
   const { dataDir, cuda, onProgress = () => {} } = options;
   const target = folderOf(dataDir, BACKEND);
   await mkdir(dirname(target), { recursive: true });
+  await removeUnfinished(dataDir);
   const folder = await mkdtemp(join(dirname(target), "installing-"));
   try {
     const { version } = await locateBinding();
     const { from, digest } = await gather(options, version, folder);
     onProgress("checking the libraries");
     const checked = await checkLibraries(folder, { version, cuda, from });
-    const isKnown = FILES.every((name) => KNOWN.has(checked.files[name]!));
-    const own = digest ?? checked.files[CUDA_LIBRARY]!;
-    if (options.sha256 !== undefined && options.sha256.toLowerCase() !== own) {
-      refuse(`${from} has the SHA-256 ${own}, not the one given.`);
-    }
-    if (!isKnown && options.sha256 === undefined) {
-      refuse(`This release does not know the libraries in ${from}. If you trust them, add --sha256 ${own}.`);
+    const strange = Object.values(checked.files).filter((sha256) => !KNOWN.has(sha256));
+    const own = digest === null ? strange : strange.length > 0 ? [digest] : [];
+    if (!own.every((sha256) => options.sha256?.includes(sha256))) {
+      refuse(`This release does not know the libraries in ${from}. If you trust them, add --sha256 ${own.join(",")}.`);
     }
     await writeInstalled(folder, checked);
+    // Runners of other users may share the folder.
+    await chmod(folder, 0o755);
     await rm(target, { recursive: true, force: true });
     await rename(folder, target);
     return checked;
@@ -86,12 +86,22 @@ export async function installCuda(options: InstallOptions): Promise<InstalledPro
   }
 }
 
+/** Removes what installations left that were ended. */
+export async function removeUnfinished(dataDir: string): Promise<void> {
+  const folder = dirname(folderOf(dataDir, BACKEND));
+  const names = await readdir(folder).catch(() => []);
+  const left = names.filter((name) => /^(installing|unpacking)-/.test(name));
+  await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+}
+
 /** Puts the libraries into a folder; `digest` is that of the archive they were in. */
 async function gather(
-  { from, cuda, fetch, onProgress = () => {} }: InstallOptions,
+  { from, cuda, sha256: given, fetch, onProgress = () => {} }: InstallOptions,
   version: string,
   folder: string,
 ): Promise<{ readonly from: string; readonly digest: string | null }> {
+  const compare = (path: string, sha256: string) =>
+    given === undefined || given.includes(sha256) || refuse(`${path} has the SHA-256 ${sha256}, not the one given.`);
   if (from !== undefined) {
     const path = resolve(from);
     const found = await stat(path).catch(() => refuse(`There is no ${path}.`));
@@ -100,6 +110,7 @@ async function gather(
       return { from: path, digest: null };
     }
     const { sha256 } = await scanFile(path, version);
+    compare(path, sha256);
     await unpackFiles(path, FILES, folder);
     return { from: path, digest: sha256 };
   }
@@ -110,6 +121,7 @@ async function gather(
   if (source.sha256 !== null && source.sha256 !== sha256) {
     refuse(`${source.url} has the SHA-256 ${sha256}, and its index says ${source.sha256}.`);
   }
+  compare(source.url, sha256);
   await unpackFiles(archive, FILES, folder);
   await rm(archive);
   return { from: source.url, digest: sha256 };
@@ -165,7 +177,7 @@ const SOURCES: Readonly<Record<Cuda, (version: string, get: typeof fetch) => Pro
     const url = "https://pypi.org/simple/onnxruntime-gpu/";
     const headers = { Accept: "application/vnd.pypi.simple.v1+json" };
     const reply = await get(url, { headers }).catch((error: unknown) => unreachable(url, String(error)));
-    if (!reply.ok) return unreachable(url, `status ${reply.status}`);
+    if (!reply.ok) return notThere(url, reply.status);
     const { files } = Index.parse(parseJson(await reply.text()));
     const wheel = files.find(({ filename }) => WHEEL.exec(filename)?.[1] === version);
     if (wheel === undefined) return refuse(`${url} has no wheel of onnxruntime-gpu ${version} for Python 3.12 on x64.`);
@@ -174,23 +186,26 @@ const SOURCES: Readonly<Record<Cuda, (version: string, get: typeof fetch) => Pro
 };
 const WHEEL = /^onnxruntime_gpu-([^-]+)-cp312-cp312-manylinux\w*_x86_64\.whl$/;
 
+const ELSEWHERE = "Fetch the package elsewhere, and name the file or folder with --from.";
+
 function unreachable(url: string, why: string): never {
-  return refuse(
-    `${url} does not answer (${why}). Fetch the package elsewhere, and name the file or folder with --from.`,
-  );
+  return refuse(`${url} does not answer, or not to the end (${why}). ${ELSEWHERE}`);
+}
+
+function notThere(url: string, status: number): never {
+  return refuse(status === 404 ? `There is no ${url}. ${ELSEWHERE}` : `${url} answers ${status}. ${ELSEWHERE}`);
 }
 
 /** SHA-256 of what was written. */
 async function download(url: string, target: string, get: typeof fetch): Promise<string> {
   const reply = await get(url).catch((error: unknown) => unreachable(url, String(error)));
-  if (!reply.ok || reply.body === null) return unreachable(url, `status ${reply.status}`);
+  if (!reply.ok || reply.body === null) return notThere(url, reply.status);
   const hash = createHash("sha256");
-  const digest = new Transform({
-    transform(chunk: Buffer, _, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
+  const limit = new LimitBytes(url);
+  limit.on("data", (chunk: Buffer) => hash.update(chunk));
+  await pipeline(Readable.fromWeb(reply.body as never), limit, createWriteStream(target)).catch((error: unknown) => {
+    if (error instanceof ProblemError) throw error;
+    return unreachable(url, String(error));
   });
-  await pipeline(Readable.fromWeb(reply.body as never), digest, createWriteStream(target));
   return hash.digest("hex");
 }

@@ -1,9 +1,10 @@
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import type { OrtGpuBackend } from "../../protocol/fleet/hardware.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 
 const RUNTIME = "libonnxruntime.so.1";
 const RECORD = "installed.json";
@@ -28,20 +29,29 @@ export function folderOf(dataDir: string, backend: OrtGpuBackend): string {
   return join(dataDir, "providers", backend);
 }
 
-/** What is installed for a backend, and where; or why it cannot be used. */
+/**
+ * What is installed for a backend, and where; or that nothing is. Fails with `backend-failed` where it is not for this
+ * runtime, or its record cannot be read.
+ */
 export async function findInstalled(
   dataDir: string,
   backend: OrtGpuBackend,
 ): Promise<(InstalledProvider & { readonly folder: string }) | string> {
   const folder = folderOf(dataDir, backend);
-  const command = `millrace runner providers install ${backend.slice("ort-".length)}`;
-  const record = await readFile(join(folder, RECORD), "utf8").catch(() => null);
+  const command = `millrace runner providers install ${backend.slice("ort-".length)} --data-dir ${dataDir}`;
+  const refuse = (detail: string): never => {
+    throw new ProblemError("backend-failed", detail);
+  };
+  const path = join(folder, RECORD);
+  const record = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) =>
+    error.code === "ENOENT" ? null : refuse(`${path} cannot be read: ${error.message}`),
+  );
   if (record === null) return `its libraries are not installed: \`${command}\``;
   const installed = InstalledProvider.safeParse(parseJson(record));
-  if (!installed.success) return `${join(folder, RECORD)} cannot be read: \`${command}\` writes it anew`;
+  if (!installed.success) return refuse(`${path} cannot be read: \`${command}\` writes it anew`);
   const { version } = await locateBinding();
   if (installed.data.ort !== version) {
-    return `its libraries are of ONNX Runtime ${installed.data.ort}, and this is ${version}: \`${command}\``;
+    return refuse(`its libraries are of ONNX Runtime ${installed.data.ort}, and this is ${version}: \`${command}\``);
   }
   return { ...installed.data, folder };
 }
@@ -53,13 +63,20 @@ export function writeInstalled(folder: string, installed: InstalledProvider): Pr
 /**
  * Puts the binding's runtime beside a provider's libraries, by a link that follows where the packages are now. A process
  * whose loader finds the runtime here looks here for providers, too: `dladdr` names the path by which it was loaded.
+ * With `target`, all of them are linked into that folder, and the provider's own stays untouched.
  */
-export async function linkRuntime(folder: string): Promise<void> {
-  const link = join(folder, RUNTIME);
+export async function linkRuntime(folder: string, files: readonly string[], target = folder): Promise<void> {
   const { runtime } = await locateBinding();
-  await mkdir(folder, { recursive: true });
+  await mkdir(target, { recursive: true });
+  await placeLink(runtime, join(target, RUNTIME));
+  if (target === folder) return;
+  for (const name of files) await placeLink(join(folder, name), join(target, basename(name)));
+}
+
+async function placeLink(to: string, link: string): Promise<void> {
+  if ((await readlink(link).catch(() => null)) === to) return;
   await rm(link, { force: true });
-  await symlink(runtime, link).catch((error: NodeJS.ErrnoException) => {
+  await symlink(to, link).catch((error: NodeJS.ErrnoException) => {
     // Another runner with this folder was first.
     if (error.code !== "EEXIST") throw error;
   });

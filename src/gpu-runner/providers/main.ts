@@ -9,13 +9,15 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { listSupportedBackends } from "onnxruntime-node";
 import { pino } from "pino";
+import { prettifyError, ZodError } from "zod";
 import { OrtGpuBackend } from "../../protocol/fleet/hardware.ts";
 import { PROBLEMS, ProblemError } from "../../protocol/wire/problem.ts";
-import { readConfig, type RunnerConfig } from "../config.ts";
+import { readConfig, type RunnerConfig, variableOf } from "../config.ts";
 import { DeviceHost } from "../device-host/device-host.ts";
 import { providerOf } from "../devices/ort/ort-backend.ts";
+import { NvidiaSmi } from "../host/sensors/nvidia-smi.ts";
 import { GPU_PROVIDERS, isForHere } from "./gpu-providers.ts";
-import { installCuda } from "./install-provider.ts";
+import { installCuda, removeUnfinished } from "./install-provider.ts";
 import { findInstalled, folderOf } from "./installed-provider.ts";
 import { startProviders } from "./start-providers.ts";
 
@@ -32,28 +34,28 @@ interface ListedProvider {
   readonly advice: readonly string[];
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    "data-dir": { type: "string" },
-    cuda: { type: "string", default: "13" },
-    from: { type: "string" },
-    sha256: { type: "string" },
-    json: { type: "boolean", default: false },
-  },
-});
-
-const folderGiven = values["data-dir"] === undefined ? {} : { MILLRACE_RUNNER_DIR: values["data-dir"] };
-const config = readConfig({ ...process.env, ...folderGiven });
+function readCommand() {
+  return parseArgs({
+    allowPositionals: true,
+    options: {
+      "data-dir": { type: "string" },
+      cuda: { type: "string", default: "13" },
+      from: { type: "string" },
+      sha256: { type: "string" },
+      json: { type: "boolean", default: false },
+    },
+  });
+}
 
 /** Starts every provider once, beside the GPU that a runner would open first. */
-async function listProviders(): Promise<ListedProvider[]> {
+async function listProviders(config: RunnerConfig): Promise<ListedProvider[]> {
   const scratch = await mkdtemp(join(tmpdir(), "millrace-providers-"));
   const logger = pino({ level: "silent" });
   const gpu = await openGpu(config.gpu, scratch);
-  const shared = { cacheDir: config.dataDir, logger };
+  const shared = { cacheDir: config.dataDir, linkDir: join(scratch, "links"), logger };
   const { hosts, absent } = await startProviders(config, gpu === null ? [] : [gpu], shared);
   try {
+    const hasCard = (await new NvidiaSmi().read(performance.now())).length > 0;
     const bundled = new Set(listSupportedBackends().flatMap((each) => (each.bundled ? [each.name] : [])));
     return await Promise.all(
       OrtGpuBackend.options.map(async (backend): Promise<ListedProvider> => {
@@ -62,7 +64,7 @@ async function listProviders(): Promise<ListedProvider[]> {
         const missing = absent.filter((each) => each.backend === backend);
         const told = devices.map(({ key, name }) => `${key} ${name}`);
         const isFailing = missing.some(({ problem }) => problem !== null);
-        const isInstalled = typeof (await findInstalled(config.dataDir, backend)) !== "string";
+        const isInstalled = typeof (await findInstalled(config.dataDir, backend).catch(() => null)) !== "string";
         const comesByHand = isInstalled ? "installed" : "installable";
         const comes = bundled.has(provider) ? "bundled" : GPU_PROVIDERS[backend].isInstalled ? comesByHand : null;
         return {
@@ -71,7 +73,11 @@ async function listProviders(): Promise<ListedProvider[]> {
           comes: isForHere(GPU_PROVIDERS[backend]) ? comes : null,
           state: isFailing ? "failing" : devices.length > 0 ? "working" : "unused",
           found: [...told, ...new Set(missing.map(({ reason }) => reason))].join("; "),
-          advice: [...new Set(missing.flatMap(({ problem }) => (problem?.errors ?? []).map(({ message }) => message)))],
+          advice: [
+            ...new Set(missing.flatMap(({ problem }) => (problem?.errors ?? []).map(({ message }) => message))),
+            ...(hasCard && comes === "installable" ? ["Models then run on NVIDIA's card by CUDA."] : []),
+            ...(missing.some(({ isMissed, problem }) => isMissed && problem === null) ? [`Mend it, or set ${variableOf(backend)} to off.`] : []),
+          ],
         };
       }),
     );
@@ -116,11 +122,14 @@ function readInstallable(name: string | undefined): OrtGpuBackend {
 }
 
 async function main(): Promise<void> {
+  const { values, positionals } = readCommand();
+  const folderGiven = values["data-dir"] === undefined ? {} : { MILLRACE_RUNNER_DIR: values["data-dir"] };
+  const config = readConfig({ ...process.env, ...folderGiven });
   const [command = "list", name] = positionals;
   const print = (text: string, value: unknown) =>
     process.stdout.write(values.json ? `${JSON.stringify(value)}\n` : text);
   if (command === "list") {
-    const listed = await listProviders();
+    const listed = await listProviders(config);
     print(render(listed), listed);
     return;
   }
@@ -128,12 +137,14 @@ async function main(): Promise<void> {
   const folder = folderOf(config.dataDir, backend);
   if (command === "remove") {
     await rm(folder, { recursive: true, force: true });
+    await removeUnfinished(config.dataDir);
     print(`Removed ${folder}.\n`, { removed: folder });
     return;
   }
   if (values.cuda !== "12" && values.cuda !== "13")
     throw new ProblemError("invalid-request", "--cuda must be 12 or 13.");
-  const { from, sha256 } = values;
+  const { from } = values;
+  const sha256 = values.sha256?.toLowerCase().split(",");
   const onProgress = (text: string) => void (values.json || process.stderr.write(`${text}\n`));
   const cuda = values.cuda === "12" ? 12 : 13;
   const installed = await installCuda({ dataDir: config.dataDir, cuda, from, sha256, fetch, onProgress });
@@ -144,7 +155,8 @@ async function main(): Promise<void> {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`millrace runner providers: ${error instanceof Error ? error.message : String(error)}\n`);
+    const why = error instanceof ZodError ? prettifyError(error) : error instanceof Error ? error.message : error;
+    process.stderr.write(`millrace runner providers: ${String(why)}\n`);
     process.exit(error instanceof ProblemError ? PROBLEMS[error.problem.code].exitCode : 1);
   },
 );

@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { open } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createInflateRaw } from "node:zlib";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
@@ -16,6 +17,27 @@ const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
 const STORED = 0;
 const DEFLATED = 8;
+
+/** The libraries have 272 MB, and a wheel 300. */
+const MOST_BYTES = 2 ** 30;
+const MOST_LISTING_BYTES = 2 ** 26;
+
+/** Passes bytes on, and fails with `invalid-request` beyond 1 GiB. */
+export class LimitBytes extends Transform {
+  readonly #what: string;
+  #left = MOST_BYTES;
+
+  constructor(what: string) {
+    super();
+    this.#what = what;
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.#left -= chunk.length;
+    if (this.#left >= 0) done(null, chunk);
+    else done(new ProblemError("invalid-request", `${this.#what} has more than 1 GiB, which no library of a provider has.`));
+  }
+}
 
 interface Entry {
   readonly name: string;
@@ -42,8 +64,10 @@ async function listEntries(archive: string): Promise<Entry[]> {
   const file = await open(archive);
   try {
     const { size } = await file.stat();
-    const read = async (offset: number, bytes: number) =>
-      (await file.read(Buffer.alloc(bytes), 0, bytes, Math.max(0, offset))).buffer;
+    const read = async (offset: number, wanted: number) => {
+      const bytes = Math.min(wanted, size);
+      return (await file.read(Buffer.alloc(bytes), 0, bytes, Math.max(0, offset))).buffer;
+    };
     const tailBytes = Math.min(size, MOST_END_BYTES);
     const tail = await read(size - tailBytes, tailBytes);
     let at = tailBytes - END_BYTES;
@@ -86,20 +110,22 @@ async function unpackEntry(archive: string, { name, method, packedBytes, headerA
   const start = headerAt + LOCAL_BYTES + local.readUInt16LE(26) + local.readUInt16LE(28);
   const packed = createReadStream(archive, { start, end: start + packedBytes - 1 });
   const output = createWriteStream(target);
-  if (method === STORED) await pipeline(packed, output);
-  else await pipeline(packed, createInflateRaw(), output);
+  const limit = new LimitBytes(name);
+  if (method === STORED) await pipeline(packed, limit, output);
+  else await pipeline(packed, createInflateRaw(), limit, output);
 }
 
 async function unpackTarball(archive: string, names: readonly string[], folder: string): Promise<void> {
-  const unpacked = await mkdtemp(join(dirname(folder), "unpacking-"));
-  try {
-    await promisify(execFile)("tar", ["-xzf", archive, "-C", unpacked]);
-    const found = await readdir(unpacked, { recursive: true, withFileTypes: true });
-    for (const each of found) {
-      if (each.isFile() && names.includes(each.name))
-        await rename(join(each.parentPath, each.name), join(folder, each.name));
+  const listing = promisify(execFile)("tar", ["-tzf", archive], { maxBuffer: MOST_LISTING_BYTES });
+  const { stdout } = await listing.catch((error: unknown) => {
+    throw new ProblemError("invalid-request", `${archive} cannot be read by tar: ${String(error).slice(0, 200)}`);
+  });
+  for (const member of stdout.split("\n").filter((line) => names.includes(basename(line)))) {
+    const tar = spawn("tar", ["-xzOf", archive, "--", member], { stdio: ["ignore", "pipe", "ignore"] });
+    try {
+      await pipeline(tar.stdout, new LimitBytes(member), createWriteStream(join(folder, basename(member))));
+    } finally {
+      tar.kill();
     }
-  } finally {
-    await rm(unpacked, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Backend, InstructionSetName, OrtGpuBackend } from "./hardware.ts";
+import { Backend, InstructionSetName } from "./hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
@@ -129,7 +129,7 @@ export const BUILT_IN_PROFILES: readonly ProfileInput[] = [
     description: "A real GPU",
     requirements: { device: "gpu", allowSoftware: false },
     targets: { latencyMs: 3, percentile: 0.5, throughputRps: 5_000, memoryBytes: 64 * GiB },
-    settings: { backends: ["wgsl", ...OrtGpuBackend.options], precision: "fp16", maxBatch: 128 },
+    settings: { backends: ["wgsl", "ort-webgpu"], precision: "fp16", maxBatch: 128 },
   },
   {
     name: "memory-constrained",
@@ -143,6 +143,6 @@ export const BUILT_IN_PROFILES: readonly ProfileInput[] = [
     description: "An ordinary workstation, with a GPU or without",
     requirements: { minLogicalCores: 2, minMemoryBytes: 4 * GiB },
     targets: { latencyMs: 10, percentile: 0.5, throughputRps: 1_000, memoryBytes: 16 * GiB },
-    settings: { backends: ["ort-cpu", "wgsl", ...OrtGpuBackend.options], precision: "fp32", maxBatch: 32 },
+    settings: { backends: ["ort-cpu", "wgsl", "ort-webgpu"], precision: "fp32", maxBatch: 32 },
   },
 ];

@@ -1,5 +1,4 @@
 import { WGSL_EXPANSIONS, WGSL_OPERATORS } from "../../../onnx/operators.ts";
-import { OrtGpuBackend } from "../../../protocol/fleet/hardware.ts";
 import type { BackendSupport, ModelVersion } from "../../../protocol/models/model.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 
@@ -14,7 +13,8 @@ const WGSL: ReadonlySet<string> = new Set([...WGSL_OPERATORS, ...WGSL_EXPANSIONS
 /**
  * Backends that may serve a network, and the first operator that stops each of the others, as the file tells. Each
  * calibration then proves it by running. ONNX Runtime computes on its CPU provider any operator that a GPU's provider
- * lacks, and the calibration names those.
+ * lacks, and the calibration names those. What is said here of `ort-webgpu` holds for the other ones: their names come
+ * only with placements, since clients of earlier releases refuse an answer with a backend that they do not know.
  */
 export function listBackends(facts: Facts): BackendSupport[] {
   if (facts.summary === null) return [];
@@ -23,7 +23,7 @@ export function listBackends(facts: Facts): BackendSupport[] {
   const ofEdge = facts.edgeParameters === null ? whyNotDense(operators) : null;
   return [
     { backend: "ort-cpu", reason: null },
-    ...OrtGpuBackend.options.map((backend) => ({ backend, reason: null })),
+    { backend: "ort-webgpu", reason: null },
     { backend: "wgsl", reason: large ?? strangerOf(operators, WGSL) ?? textTensorOf(facts) },
     { backend: "edge-wasm", reason: large ?? ofEdge },
   ];

@@ -162,12 +162,12 @@ export type OrtProviderOptions = InferenceSession.ExecutionProviderConfig;
  * its adapter through the environment by itself.
  */
 export class OrtBackend {
-  readonly #provider: OrtProvider;
+  readonly provider: OrtProvider;
   readonly #options: OrtProviderOptions;
   readonly #sessions = new Map<string, InferenceSession>();
 
   constructor(provider: OrtProvider, options: OrtProviderOptions = provider) {
-    this.#provider = provider;
+    this.provider = provider;
     this.#options = options;
   }
 
@@ -183,7 +183,7 @@ export class OrtBackend {
     threads = 1,
     profilePrefix?: string,
   ): Promise<{ loadMs: number }> {
-    if (threads > 1 && this.#provider !== "cpu") {
+    if (threads > 1 && this.provider !== "cpu") {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
@@ -194,7 +194,7 @@ export class OrtBackend {
     };
     const loading =
       typeof model === "string" || model instanceof Uint8Array
-        ? createSession(await openSessionFile(model, this.#provider), wanted)
+        ? createSession(await openSessionFile(model, this.provider), wanted)
         : withModelPath(model, async (path) =>
             createSession({ model: path, options: optionsFor(await readModelPaths(model)) }, wanted),
           );

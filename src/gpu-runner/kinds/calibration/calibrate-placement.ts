@@ -72,7 +72,7 @@ export async function calibratePlacement(
   signal.throwIfAborted();
   onProgress({ phase: "load", done: 0, total: 1 });
   const nodes = await models.tryApart(model, variant, device.host, configuration, signal);
-  const onGpu = nodes === null || place.backend === "ort-cpu" ? {} : { nodes: refuseFallback(nodes, place.backend) };
+  const onGpu = nodes === null ? {} : { nodes: refuseFallback(nodes, place.backend) };
   const borrowed = await models.borrow(model, variant, device.host, configuration);
   try {
     const placement = { ...(await calibrateLoaded(place, borrowed, reference, limits, context)), ...onGpu };
