@@ -186,7 +186,15 @@ test("libraries that the machine lacks are named part by part, with what to do",
     absent.find(({ backend }) => backend === "ort-cuda");
   expect(reasonOf(await start())?.reason).toContain("millrace runner providers install cuda");
   await plantInstalled(dataDir, { ort: "1.0.0" });
-  expect(reasonOf(await start())?.reason).toContain("its libraries are of ONNX Runtime 1.0.0");
+  const warn = vi.spyOn(logger, "warn");
+  expect(reasonOf(await start())).toMatchObject({ isMissed: true, problem: null });
+  const stale = { backend: "ort-cuda", reason: expect.stringContaining("its libraries are of ONNX Runtime 1.0.0") };
+  expect(warn).toHaveBeenCalledExactlyOnceWith(stale, expect.any(String));
+  // A folder that cannot be written to ends no runner's start.
+  await plantInstalled(dataDir);
+  await mkdir(path.join(dataDir, "providers/ort-cuda/libonnxruntime.so.1"));
+  expect(reasonOf(await start())).toMatchObject({ isMissed: true, reason: expect.stringContaining("libonnxruntime") });
+  await rm(path.join(dataDir, "providers/ort-cuda/libonnxruntime.so.1"), { recursive: true });
   await plantInstalled(dataDir, { libraries: ["libcublas.so.99", "libcudart.so.99", "libcudnn.so.99", "libc.so.6"] });
   expect(reasonOf(await start({ MILLRACE_ORT_CUDA: "off" }))?.reason).toBe("it is off");
   const missing = reasonOf(await start());

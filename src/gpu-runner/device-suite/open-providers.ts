@@ -21,7 +21,9 @@ const runnerDir = () => readConfig({ MILLRACE_RUNNER_DIR: process.env["MILLRACE_
 /** ONNX Runtime's providers whose libraries are here. */
 export async function listProviders(): Promise<OrtGpuBackend[]> {
   const installed = await Promise.all(
-    OrtGpuBackend.options.map(async (backend) => typeof (await findInstalled(runnerDir(), backend).catch(() => "")) !== "string"),
+    OrtGpuBackend.options.map(
+      async (backend) => typeof (await findInstalled(runnerDir(), backend).catch(() => "")) !== "string",
+    ),
   );
   return OrtGpuBackend.options.filter((backend, index) => {
     const provider = GPU_PROVIDERS[backend];

@@ -86,7 +86,10 @@ export async function askBoards(create = () => new NvidiaSmi()): Promise<readonl
  * Cards in CUDA's numbers: all, or those that `CUDA_VISIBLE_DEVICES` names by number or by the beginning of a UUID, up to
  * the first that is none. Null where there is something that is not known: no card was listed, or a part of one is named.
  */
-export function listVisible(boards: readonly GpuBoard[] | null, visible: string | undefined): readonly GpuBoard[] | null {
+export function listVisible(
+  boards: readonly GpuBoard[] | null,
+  visible: string | undefined,
+): readonly GpuBoard[] | null {
   if (visible === undefined) return boards;
   const entries = visible.split(",").map((entry) => entry.trim());
   if (entries[0] === "" || entries[0] === "-1") return [];

@@ -70,6 +70,9 @@ export async function installCuda(options: InstallOptions): Promise<InstalledPro
     const { from, digest } = await gather(options, version, folder);
     onProgress("checking the libraries");
     const checked = await checkLibraries(folder, { version, cuda, from });
+    const has = (sha256: string) => sha256 === digest || Object.values(checked.files).includes(sha256);
+    const wrong = options.sha256?.find((sha256) => !has(sha256));
+    if (wrong !== undefined) refuse(`Nothing in ${from} has the SHA-256 ${wrong}.`);
     const strange = Object.values(checked.files).filter((sha256) => !KNOWN.has(sha256));
     const own = digest === null ? strange : strange.length > 0 ? [digest] : [];
     if (!own.every((sha256) => options.sha256?.includes(sha256))) {

@@ -76,7 +76,9 @@ async function listProviders(config: RunnerConfig): Promise<ListedProvider[]> {
           advice: [
             ...new Set(missing.flatMap(({ problem }) => (problem?.errors ?? []).map(({ message }) => message))),
             ...(hasCard && comes === "installable" ? ["Models then run on NVIDIA's card by CUDA."] : []),
-            ...(missing.some(({ isMissed, problem }) => isMissed && problem === null) ? [`Mend it, or set ${variableOf(backend)} to off.`] : []),
+            ...(missing.some(({ isMissed, problem }) => isMissed && problem === null)
+              ? [`Mend it, or set ${variableOf(backend)} to off.`]
+              : []),
           ],
         };
       }),

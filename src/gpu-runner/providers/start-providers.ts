@@ -6,8 +6,7 @@ import { DeviceHost, type DeviceHostOptions } from "../device-host/device-host.t
 import type { DeviceDescription } from "../device-host/messages.ts";
 import { GPU_PROVIDERS, isForHere, type ProviderDevice, type Sight } from "./gpu-providers.ts";
 
-type Shared = Pick<DeviceHostOptions, "cacheDir" | "processBytes" | "runLimitMs" | "logger"> &
-  Pick<Sight, "linkDir">;
+type Shared = Pick<DeviceHostOptions, "cacheDir" | "processBytes" | "runLimitMs" | "logger"> & Pick<Sight, "linkDir">;
 
 const NOT_HERE = "a provider of ONNX Runtime does not work here";
 
@@ -40,7 +39,9 @@ export async function startProviders(
     OrtGpuBackend.options.map(async (backend) => {
       const [provider, wanted] = [GPU_PROVIDERS[backend], providers[backend]];
       if (!isForHere(provider)) {
-        return [{ backend, reason: `there is none for ${process.platform} ${process.arch}`, isMissed: wanted === "on" }];
+        return [
+          { backend, reason: `there is none for ${process.platform} ${process.arch}`, isMissed: wanted === "on" },
+        ];
       }
       if (wanted === "off") return [{ backend, reason: "it is off", isMissed: false }];
       try {

@@ -35,7 +35,10 @@ export class LimitBytes extends Transform {
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     this.#left -= chunk.length;
     if (this.#left >= 0) done(null, chunk);
-    else done(new ProblemError("invalid-request", `${this.#what} has more than 1 GiB, which no library of a provider has.`));
+    else
+      done(
+        new ProblemError("invalid-request", `${this.#what} has more than 1 GiB, which no library of a provider has.`),
+      );
   }
 }
 

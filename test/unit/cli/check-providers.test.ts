@@ -18,5 +18,11 @@ it("names what fails with what to do, else what works", () => {
     advice: "Install it. Or that.",
   });
   expect(judgeProviders([works, unused])).toMatchObject({ state: "ok", found: "webgpu: ort-gpu0 rtx" });
+  const stale = listed("cuda", "unused", "of another version", "Mend it.");
+  expect(judgeProviders([works, stale])).toEqual({
+    state: "warning",
+    found: "cuda: of another version",
+    advice: "Mend it.",
+  });
   expect(judgeProviders([unused])).toMatchObject({ state: "skipped" });
 });

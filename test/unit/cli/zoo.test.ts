@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { askChoice } from "../../../src/cli/zoo/place-zoo.ts";
 import { averageZoo, describeChoices, renderZoo, type ZooRow } from "../../../src/cli/zoo/zoo-rows.ts";
+import { createClient } from "../../../src/client/client.ts";
 
 const row = (change: Partial<ZooRow>): ZooRow => ({
   category: "vision",
@@ -77,4 +79,11 @@ describe("the table of a zoo", () => {
       ].join("\n"),
     );
   });
+});
+
+it("the edge's choice is null where it does not answer", async () => {
+  const refused = async () =>
+    Response.json({ code: "overloaded", title: "Overloaded", status: 503, type: "about:blank" }, { status: 503 });
+  const client = createClient({ baseUrl: "http://edge", fetch: refused });
+  expect(await askChoice(client, { name: "lenet5", version: 1, inputs: [] }, "runner_1")).toBeNull();
 });

@@ -353,4 +353,23 @@ describe("of very many placements", () => {
     expect(choice.kind).toBe("unattainable");
     expect(looked).toBe(COUNT);
   });
+
+  it("a runner's backends are compared in linear time", () => {
+    let reads = 0;
+    const placements = Array.from({ length: COUNT }, (_, index) =>
+      Object.defineProperty(livePlacement(`p${index}`), "backend", { get: () => (reads++, "ort-cpu") }),
+    );
+    const choice = choosePlacement(placements, {
+      wishes: { budgetMs: 10, refuseWithinMs: 0, minFidelity: 0, onMiss: "reject" },
+      spentMs: 0,
+      usualSpentMs: 0,
+      // All are looked at, since none of them is heard.
+      outlook: () => outlook(1, { silentMs: 5 }),
+      calibratedMs: () => 1,
+      random: lehmer(),
+    });
+    expect(choice.kind).toBe("admitted");
+    expect(reads).toBeGreaterThan(COUNT);
+    expect(reads).toBeLessThan(4 * COUNT);
+  });
 });

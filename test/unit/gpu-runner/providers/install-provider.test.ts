@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type InstallOptions, installCuda } from "../../../../src/gpu-runner/providers/install-provider.ts";
-import { findInstalled, locateBinding } from "../../../../src/gpu-runner/providers/installed-provider.ts";
+import { findInstalled, linkRuntime, locateBinding } from "../../../../src/gpu-runner/providers/installed-provider.ts";
 import { readLibrary, scanFile } from "../../../../src/gpu-runner/providers/read-library.ts";
 import { writeLibrary, writeZip } from "../../../plants/provider-library.ts";
 
@@ -45,11 +45,13 @@ const find = () => findInstalled(join(folder, "runner"), "ort-cuda");
 describe("installing CUDA's libraries", () => {
   it("takes them from a folder once their digest is named", async () => {
     const from = await place(GOOD);
-    const sha256 = digestOf(GOOD[CUDA]);
-    await expect(install({ from })).rejects.toThrow(`If you trust them, add --sha256 ${sha256}.`);
-    await expect(install({ from, sha256: "0".repeat(64) })).rejects.toThrow(`has the SHA-256 ${sha256}`);
+    const sha256 = [digestOf(GOOD[CUDA]), digestOf(GOOD[SHARED])];
+    await expect(install({ from })).rejects.toThrow(`If you trust them, add --sha256 ${sha256.join(",")}.`);
+    await expect(install({ from, sha256: sha256.slice(0, 1) })).rejects.toThrow("does not know the libraries");
+    await expect(install({ from, sha256: ["0".repeat(64)] })).rejects.toThrow("Nothing in");
     expect(await find()).toContain("are not installed");
-    const installed = await install({ from, sha256: sha256.toUpperCase() });
+    await mkdir(join(folder, "runner/providers/installing-x"), { recursive: true });
+    const installed = await install({ from, sha256 });
     expect(installed).toMatchObject({ ort: version, cuda: 13, from });
     expect(installed.libraries).toEqual(["libcublas.so.13", "libcudart.so.13", "libcuda.so.1", "libcudnn.so.9"]);
     expect(await find()).toMatchObject(installed);
@@ -64,13 +66,13 @@ describe("installing CUDA's libraries", () => {
     const wheel = writeZip({ [`onnxruntime/capi/${CUDA}`]: GOOD[CUDA], [`onnxruntime/capi/${SHARED}`]: GOOD[SHARED] });
     const from = join(folder, "given.whl");
     await writeFile(from, wheel);
-    expect((await install({ from, sha256: digestOf(wheel) })).files).toEqual({
+    expect((await install({ from, sha256: [digestOf(wheel)] })).files).toEqual({
       [CUDA]: digestOf(GOOD[CUDA]),
       [SHARED]: digestOf(GOOD[SHARED]),
     });
     const tarball = join(folder, "given.tgz");
     execFileSync("tar", ["-czf", tarball, "-C", await place(GOOD), "."]);
-    await install({ from: tarball, sha256: digestOf(await readFile(tarball)) });
+    await install({ from: tarball, sha256: [digestOf(await readFile(tarball))] });
     expect(await find()).toMatchObject({ from: tarball });
   });
 
@@ -86,8 +88,14 @@ describe("installing CUDA's libraries", () => {
     await expect(install({ fetch: serve("f".repeat(64)) })).rejects.toThrow("its index says");
     const own = digestOf(wheel);
     await expect(install({ fetch: serve(own) })).rejects.toThrow("does not know the libraries");
-    expect((await install({ fetch: serve(own), sha256: own })).from).toMatch(/cp312.*\.whl$/);
+    expect((await install({ fetch: serve(own), sha256: [own] })).from).toMatch(/cp312.*\.whl$/);
     await expect(install({})).rejects.toThrow("name the file or folder with --from");
+    const absent: typeof fetch = async () => new Response(null, { status: 404 });
+    await expect(install({ cuda: 12, fetch: absent })).rejects.toThrow(/^There is no .*--from/);
+    const broken: typeof fetch = async () =>
+      new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) }));
+    await expect(install({ cuda: 12, fetch: broken })).rejects.toThrow(/reset.*--from/);
+    await expect(install({ fetch: serve(own), sha256: ["0".repeat(64)] })).rejects.toThrow(`has the SHA-256 ${own}`);
   });
 
   it.each<[string, Partial<Record<string, Uint8Array>>, string]>([
@@ -110,10 +118,10 @@ describe("installing CUDA's libraries", () => {
     ],
   ])("refuses libraries %s, and keeps what was there", async (_, changes, reason) => {
     const good = await place(GOOD);
-    const installed = await install({ from: good, sha256: digestOf(GOOD[CUDA]) });
+    const installed = await install({ from: good, sha256: Object.values(GOOD).map(digestOf) });
     const files = { ...GOOD, ...(changes as typeof GOOD) };
     const from = await place(files);
-    await expect(install({ from, sha256: digestOf(files[CUDA]) })).rejects.toThrow(reason);
+    await expect(install({ from, sha256: Object.values(files).map(digestOf) })).rejects.toThrow(reason);
     expect(await find()).toMatchObject(installed);
   });
 
@@ -125,8 +133,20 @@ describe("installing CUDA's libraries", () => {
     await expect(install({ from: other })).rejects.toThrow("is no wheel, NuGet package or tarball");
     await mkdir(join(folder, "runner/providers/ort-cuda"), { recursive: true });
     await writeFile(join(folder, "runner/providers/ort-cuda/installed.json"), "{");
-    expect(await find()).toContain("cannot be read");
+    await expect(find()).rejects.toThrow("cannot be read");
   });
+});
+
+it("links the runtime once, and elsewhere without a trace", async () => {
+  const own = await place(GOOD);
+  const names = Object.keys(GOOD);
+  await linkRuntime(own, names, join(folder, "elsewhere"));
+  expect(await readdir(own)).toEqual(names);
+  expect(await readdir(join(folder, "elsewhere"))).toEqual(["libonnxruntime.so.1", ...names]);
+  await linkRuntime(own, names);
+  const { ino } = await lstat(join(own, "libonnxruntime.so.1"));
+  await linkRuntime(own, names);
+  expect((await lstat(join(own, "libonnxruntime.so.1"))).ino).toBe(ino);
 });
 
 it("reads the tables of the runtime's own library", async () => {
