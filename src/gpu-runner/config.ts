@@ -1,6 +1,7 @@
 import { homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { OrtGpuBackend } from "../protocol/fleet/hardware.ts";
 import { LIMITS } from "../protocol/wire/limits.ts";
 import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
 
@@ -44,6 +45,16 @@ const listenAddress = z
     return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
   })
   .refine(({ port }) => port <= 65_535, "must be a port up to 65535");
+
+/** Whether a part of a runner is used: `auto`, on a GPU that is no emulation. */
+const Use = z.enum(["auto", "on", "off"]);
+
+/** `MILLRACE_ORT_WEBGPU` and so on, by backend. */
+/** Variable of a provider's setting. */
+export const variableOf = (backend: OrtGpuBackend) => `MILLRACE_${backend.toUpperCase().replace("-", "_")}`;
+const PROVIDER_VARIABLES = Object.fromEntries(
+  OrtGpuBackend.options.map((backend) => [variableOf(backend), Use.default("auto")]),
+);
 
 const Variables = z.object({
   MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
@@ -93,10 +104,10 @@ const Variables = z.object({
       return text === "none" ? [] : text.split(",").map((entry) => entry.trim());
     })
     .pipe(z.union([z.literal("auto"), z.array(z.string().min(1)).max(LIMITS.devices - 2)])),
-  /** `auto`: on a GPU that is no emulation. */
-  MILLRACE_ORT_WEBGPU: z.enum(["auto", "on", "off"]).default("auto"),
-  /** `auto`: on a GPU that is no emulation. */
-  MILLRACE_WGSL_MODELS: z.enum(["auto", "on", "off"]).default("auto"),
+  ...PROVIDER_VARIABLES,
+  /** `on`: products of float32 on NVIDIA's cards may be of factors with 10 bits of mantissa. */
+  MILLRACE_TF32: z.enum(["on", "off"]).default("off"),
+  MILLRACE_WGSL_MODELS: Use.default("auto"),
   /** `off` refuses kernels that users submitted. */
   MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
   /** Budget of each GPU: WebGPU does not report its memory; a software one uses the machine's own. */
@@ -142,10 +153,12 @@ export interface RunnerConfig {
   readonly logLevel: string;
   /** `auto`: every adapter of the machine's own drivers, otherwise the software GPU. Or one device for each entry. */
   readonly gpu: "auto" | readonly string[];
-  /** Whether ONNX Runtime also runs models on a GPU; with `auto` on one that is no emulation. */
-  readonly ortWebgpu: "auto" | "on" | "off";
-  /** Whether our own kernels run models on GPUs; with `auto` on those that are no emulations. */
-  readonly wgslModels: "auto" | "on" | "off";
+  /** Whether each of ONNX Runtime's providers runs models on a GPU. */
+  readonly providers: Readonly<Record<OrtGpuBackend, z.infer<typeof Use>>>;
+  /** Whether NVIDIA's libraries may multiply numbers of float32 as TF32. */
+  readonly tf32: boolean;
+  /** Whether our own kernels run models on GPUs. */
+  readonly wgslModels: z.infer<typeof Use>;
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
   /** Memory limit of each device's process; it is killed beyond that. */
@@ -163,6 +176,11 @@ export interface RunnerConfig {
   readonly tracing: SpanTarget | null;
 }
 
+function readProviders(settings: Readonly<Record<string, unknown>>): RunnerConfig["providers"] {
+  const entries = OrtGpuBackend.options.map((backend) => [backend, Use.parse(settings[variableOf(backend)])]);
+  return Object.fromEntries(entries) as RunnerConfig["providers"];
+}
+
 /** Reads the runner's configuration from the environment. Throws a ZodError that names the variable. */
 export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
   const settings = Settings.parse(environment);
@@ -174,7 +192,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     labels: settings.MILLRACE_LABELS,
     logLevel: settings.MILLRACE_LOG_LEVEL,
     gpu: settings.MILLRACE_GPU,
-    ortWebgpu: settings.MILLRACE_ORT_WEBGPU,
+    providers: readProviders(settings),
+    tf32: settings.MILLRACE_TF32 === "on",
     wgslModels: settings.MILLRACE_WGSL_MODELS,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
     stopGraceMs: settings.MILLRACE_STOP_GRACE_MS,

@@ -9,6 +9,7 @@ import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
+import { locateBinding } from "../../src/gpu-runner/providers/installed-provider.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { waitFor } from "./local-stack.ts";
 import { type Finished, root, run } from "./run-npm.ts";
@@ -104,6 +105,22 @@ describe("millrace doctor", () => {
     expect(others).toEqual([]);
     expect(failure?.found).toContain(`${garbage} is no manifest of a driver`);
     expect(failure?.found).toContain(`${lost} names ./libgone.so, which is not there`);
+  });
+
+  it("names the libraries that a provider of ONNX Runtime misses", async () => {
+    const runnerDir = join(folder, "runner-with-cuda");
+    const provider = join(runnerDir, "providers/ort-cuda");
+    await mkdir(provider, { recursive: true });
+    const { version: ort } = await locateBinding();
+    const installed = { ort, cuda: 13, files: {}, libraries: ["libcublas.so.99", "libcudnn.so.99"], from: "a test" };
+    await writeFile(join(provider, "installed.json"), JSON.stringify(installed));
+    expect(await listFailures({ runnerDir })).toMatchObject([
+      {
+        check: "providers",
+        found: "cuda: The loader does not find the CUDA runtime (libcublas.so.99); cuDNN (libcudnn.so.99)",
+        advice: expect.stringContaining("Install CUDA's libraries"),
+      },
+    ]);
   });
 
   it("names a Node that is too old", async () => {

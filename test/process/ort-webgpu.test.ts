@@ -9,7 +9,7 @@ import { readConfig } from "../../src/gpu-runner/config.ts";
 import { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
 import { writeOnnxGraph } from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
-import { startOrtWebgpu } from "../../src/gpu-runner/device-host/start-ort-webgpu.ts";
+import { startProviders } from "../../src/gpu-runner/providers/start-providers.ts";
 import { runCalibration } from "../../src/gpu-runner/kinds/calibration/run-calibration.ts";
 import { CalibrationResult, CalibrationSpec } from "../../src/protocol/jobs/calibration.ts";
 import { createId } from "../../src/protocol/wire/id.ts";
@@ -98,6 +98,8 @@ test("a model is proved and measured on both providers, in batches", async () =>
     ["cpu", "ort-cpu", true],
     ["ort-gpu0", "ort-webgpu", true],
   ]);
+  expect(placements[1]?.nodes).toEqual({ onProvider: expect.any(Number), onCpu: {} });
+  expect(placements[1]?.nodes?.onProvider).toBeGreaterThan(0);
   for (const { sweep, memory, fidelity, loadMs } of placements) {
     expect(sweep[0]).toMatchObject({ rows: 1, serviceMs: { count: 12 } });
     // A size that gained nothing on a loaded machine is left out.
@@ -197,12 +199,20 @@ test("it runs no kernels", async () => {
 
 test("it is not started on a software GPU by itself, nor where it is off, nor without its driver", async () => {
   const gpu = fleet.find("gpu0").host;
-  const shared = { cacheDir: folder, logger };
-  expect(await startOrtWebgpu("auto", [gpu], shared)).toBeNull();
-  expect(await startOrtWebgpu("off", [gpu], shared)).toBeNull();
-  expect(await startOrtWebgpu("on", [], shared)).toBeNull();
+  const start = async (use: string, gpus: Parameters<typeof startProviders>[1]) => {
+    const { hosts, absent } = await startProviders(readConfig({ MILLRACE_ORT_WEBGPU: use }), gpus, {
+      cacheDir: folder,
+      logger,
+    });
+    expect(hosts).toEqual([]);
+    return absent.find(({ backend }) => backend === "ort-webgpu")?.reason;
+  };
+  expect(await start("auto", [gpu])).toContain("no emulated GPU");
+  expect(await start("off", [gpu])).toBe("it is off");
+  expect(await start("on", [])).toBe("there is no GPU");
   const { device, adapters } = gpu;
   const nowhere = { VK_DRIVER_FILES: path.join(folder, "none.json"), VK_ICD_FILENAMES: path.join(folder, "none.json") };
-  expect(await startOrtWebgpu("on", [{ device, adapters, environment: nowhere }], shared)).toBeNull();
-  expect(await startOrtWebgpu("on", [{ device, adapters: ["Another Card"], environment: nowhere }], shared)).toBeNull();
+  expect(await start("on", [{ device, adapters, environment: nowhere }])).toContain("The provider does not work");
+  const other = { device, adapters: ["Another Card"], environment: nowhere };
+  expect(await start("on", [other])).toContain("best adapter, which the runner did not open");
 });

@@ -3,6 +3,7 @@ import { checkCpu, checkDataFolder, checkDescriptors, checkMemory } from "./chec
 import { checkGpu, checkGpuAccess } from "./check-gpu.ts";
 import { checkNode, checkPackages } from "./check-install.ts";
 import { checkPort } from "./check-port.ts";
+import { checkProviders } from "./check-providers.ts";
 import { checkVulkan } from "./check-vulkan.ts";
 import { fail, type Finding, type Patient, type Verdict } from "./finding.ts";
 
@@ -18,6 +19,7 @@ const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Verdict>>> =
   vulkan: checkVulkan,
   "gpu access": checkGpuAccess,
   gpu: checkGpu,
+  providers: checkProviders,
   port: checkPort,
   edge: checkEdge,
   clock: checkClock,

@@ -9,6 +9,7 @@ import { numberBetween } from "../options/option-values.ts";
 import { runInPlace } from "../shell/run-in-place.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { findRunnerId } from "./find-runner.ts";
+import { providersCommand } from "./providers-command.ts";
 import { listCommand as runnerListCommand, statusCommand } from "./show-runners.ts";
 
 interface StartOptions {
@@ -92,6 +93,7 @@ export function runnerCommand(shell: Shell = PROCESS): Command {
     .addCommand(startCommand())
     .addCommand(runnerListCommand(shell))
     .addCommand(statusCommand(shell))
+    .addCommand(providersCommand())
     .addCommand(setWorkCommand("drain", shell))
     .addCommand(setWorkCommand("resume", shell))
     .addCommand(setWorkCommand("share", shell))

@@ -3,10 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readZooCard } from "../../../models/model-card.ts";
 import { zooFolder, type ZooModel } from "../../../models/zoo.ts";
 import type { Client } from "../../client/client.ts";
+import { inferFrame } from "../../client/infer.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { Backend } from "../../protocol/fleet/hardware.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
-import { FIRST_VARIANT, type Placement } from "../../protocol/models/model.ts";
+import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
+import { FIRST_VARIANT, type Placement, type TensorSpec } from "../../protocol/models/model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { validation } from "../../words/kinds/validation.ts";
 import type { ZooFailure, ZooRow } from "./zoo-rows.ts";
@@ -20,6 +22,7 @@ interface UploadedModel extends ZooModel {
   readonly parameters: number;
   readonly modelVersionId: string;
   readonly version: number;
+  readonly inputs: readonly TensorSpec[];
 }
 
 /** Uploads a network of the zoo with the data that its variants are measured on; one that is there already stays what it was. */
@@ -34,7 +37,28 @@ export async function uploadZooModel(client: Client, { name, category }: ZooMode
     const params = { model: name, version: version.version };
     await client.call(endpoints.putVersionData, { params, rawBody: await read(heldOut.file) });
   }
-  return { name, category, parameters, modelVersionId: version.id, version: version.version };
+  const { id: modelVersionId, inputs } = version;
+  return { name, category, parameters, modelVersionId, version: version.version, inputs };
+}
+
+/** Long enough for every placement, so that the fastest is the edge's choice. */
+const CHOICE_BUDGET_MS = 10_000;
+
+/** Placement on a runner that the edge chooses for one row; null where it is not answered, which ends no measurement. */
+export async function askChoice(
+  client: Client,
+  { name, version, inputs }: Pick<UploadedModel, "name" | "version" | "inputs">,
+  runnerId: string,
+): Promise<string | null> {
+  const model = `${name}@${version}`;
+  const row = createSeededInputs(inputs, 1);
+  const answer = await inferFrame(client, { model, budgetMs: CHOICE_BUDGET_MS, runnerId, inputs: row }).catch(
+    (error: unknown) => {
+      if (error instanceof ProblemError) return null;
+      throw error;
+    },
+  );
+  return answer?.header.placement.id ?? null;
 }
 
 /**
@@ -88,7 +112,7 @@ export async function measurePlacement(
   client: Client,
   model: UploadedModel,
   { deviceKey, backend, runnerId, software, memory, state }: Placement,
-  runner: string,
+  { runner, chosen }: Pick<ZooRow, "runner" | "chosen">,
 ): Promise<ZooRow | ZooFailure> {
   const { category, name, parameters, version } = model;
   const failed = (reason: string): ZooFailure => ({ category, model: name, backend, reason });
@@ -114,6 +138,7 @@ export async function measurePlacement(
     deviceKey,
     backend,
     software,
+    chosen,
     ...times,
     memoryBytes: memory === null ? null : memory.baseBytes + memory.bytesPerRow,
     startupMs: loadMs + firstAnswerMs,

@@ -9,7 +9,7 @@ import { openProgressLine } from "../render/progress-line.ts";
 import { listRunners } from "../runner/find-runner.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { averageZoo, renderZoo, type ZooFailure, type ZooRow } from "./zoo-rows.ts";
-import { measurePlacement, uploadZooModel, waitForPlacements } from "./place-zoo.ts";
+import { askChoice, measurePlacement, uploadZooModel, waitForPlacements } from "./place-zoo.ts";
 
 interface ZooOptions extends EdgeOptions {
   readonly runner?: string;
@@ -18,7 +18,7 @@ interface ZooOptions extends EdgeOptions {
 
 /** `millrace zoo`: uploads the zoo, has a runner measure it, and prints what guides to inference print. */
 export function zooCommand(shell: Shell = PROCESS): Command {
-  return addEdge(new Command("zoo"), "scopes submit and read")
+  return addEdge(new Command("zoo"), "scopes submit, infer and read")
     .description("Measure the networks of the zoo on a runner; results stay in the history")
     .argument("[models...]", "names of networks; without any, all of them")
     .option("--runner <name>", "name or id of the runner; not needed where one is online")
@@ -45,9 +45,14 @@ async function measureZoo(names: readonly string[], options: ZooOptions, shell: 
   );
   const [rows, failures]: [ZooRow[], ZooFailure[]] = [[], []];
   for (const [index, model] of models.entries()) {
+    say(`asking ${model.name}`, index, models.length);
+    const choice = await askChoice(client, model, runner.id);
     for (const placement of placements.get(model.name) ?? []) {
       say(`measuring ${model.name} by ${placement.backend}`, index, models.length);
-      const found = await measurePlacement(client, model, placement, runner.name);
+      const found = await measurePlacement(client, model, placement, {
+        runner: runner.name,
+        chosen: placement.id === choice,
+      });
       if (options.json) shell.print(`${JSON.stringify(found)}\n`);
       if ("reason" in found) failures.push(found);
       else rows.push(found);

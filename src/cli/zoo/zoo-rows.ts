@@ -14,6 +14,8 @@ export interface ZooRow {
   readonly backend: Backend;
   /** Whether the device is emulated on the processor. */
   readonly software: boolean;
+  /** Whether it is the runner's placement that the edge chooses for a request with a long budget. */
+  readonly chosen: boolean;
   /** Median time of single rows on the runner. */
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -65,6 +67,22 @@ export function averageZoo(rows: readonly ZooRow[]): ZooMean[] {
   });
 }
 
+/** How much longer than the fastest a choice may take and still be as good: within this, measurements differ. */
+const NEAR = 1.05;
+
+/** What the edge's choices cost, in words: how many are near the fastest, and the others. */
+export function describeChoices(rows: readonly ZooRow[]): string[] {
+  const choices = rows.filter(({ chosen }) => chosen);
+  const far = choices.flatMap(({ model, backend, p50Ms }) => {
+    const fastest = rows.filter((row) => row.model === model).toSorted((a, b) => a.p50Ms - b.p50Ms)[0]!;
+    const ratio = p50Ms / fastest.p50Ms;
+    if (ratio <= NEAR) return [];
+    return [`${model}: the edge chose ${backend}, ${ratio.toFixed(2)} times ${fastest.backend}\n`];
+  });
+  const near = `The edge's choice is within 5 % of the fastest for ${choices.length - far.length} of ${choices.length} networks.\n`;
+  return choices.length === 0 ? [] : [near, ...far];
+}
+
 const HEADINGS = ["category", "model", "parameters", "backend", "p50 ms", "p95 ms", "p99 ms", "rows/s", "memory"];
 /** Columns of text; numbers stand flush right. */
 const TEXT = new Set([0, 1, 3]);
@@ -83,7 +101,7 @@ export function renderZoo(
     row.map((cell, column) => (TEXT.has(column) ? cell : cell.padStart(widths[column]!))),
   );
   const wrong = failures.map(({ model, backend, reason }) => `${model} by ${backend} was not measured: ${reason}\n`);
-  return `${renderTable(aligned, columns)}${wrong.join("")}`;
+  return `${renderTable(aligned, columns)}${[...describeChoices(rows), ...wrong].join("")}`;
 }
 
 function renderRow(row: ZooRow): string[] {

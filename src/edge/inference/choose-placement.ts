@@ -1,3 +1,4 @@
+import type { Backend } from "../../protocol/fleet/hardware.ts";
 import type { InferWishes } from "../../protocol/inference/inference.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Outlook } from "./predict/placement-watch.ts";
@@ -57,6 +58,8 @@ export interface ChoiceRules {
 
 /** Times within this factor of the shortest count as equal: measurements differ by as much from day to day. */
 const SAME_TIME = 1.25;
+/** The same between backends of one runner, which one calibration measured side by side. */
+const SAME_TIME_HERE = 1.05;
 /** Up to so many placements are all examined. */
 const FEW = 64;
 /** Sample sizes among more placements: the next size where the one before does not decide, and then all. */
@@ -65,7 +68,8 @@ const LOOKS = [16, 512];
 /**
  * Picks the place of a request among the placements that match it, are online, have not stopped answering and are
  * predicted to fit the budget. It prefers those that are not silent, then the highest fidelity. Of those that could
- * answer as soon as any if they were idle, it looks at two at random and takes the one that is done first. Without a fit, the outcome gives the reason.
+ * answer as soon as any if they were idle, and of a runner's backends those that answer about as soon as its best one,
+ * it looks at two at random and takes the one that is done first. Without a fit, the outcome gives the reason.
  * To examine a placement costs some microseconds. Of more than 64 online ones, a random sample of 16 decides if one of
  * them fits with the highest fidelity of all. Else 512 decide, if one fits or only its queue prevents it. Only all of
  * them show that nothing could ever fit.
@@ -151,11 +155,33 @@ function pickBest(fitting: readonly Candidate[], random: () => number): Candidat
   const faithful = fitting.filter((candidate) => fidelityOf(candidate) === fidelity);
   // The median service of a placement counts, and not its queue: isolates that all fled a queue would meet in the next.
   const limitMs = SAME_TIME * Math.min(...faithful.map(endOf));
-  const soon = faithful.filter(({ outlook }) => outlook.medianServiceMs <= limitMs);
+  const similar = faithful.filter(({ outlook }) => outlook.medianServiceMs <= limitMs);
+  const best = bestOfRunners(similar);
+  const soon = similar.filter((candidate) => !isBeaten(candidate, best.get(candidate.placement.runnerId)!));
   const first = Math.floor(random() * soon.length);
   // Any but the first, with equal probability.
   const second = (first + 1 + Math.floor(random() * (soon.length - 1))) % soon.length;
   return leastOf([soon[first]!, soon[second]!], endOf);
+}
+
+/** Least time until an answer of each backend, by runner. */
+type BestTimes = ReadonlyMap<Backend, number>;
+
+function bestOfRunners(candidates: readonly Candidate[]): ReadonlyMap<string | null, BestTimes> {
+  const best = new Map<string | null, Map<Backend, number>>();
+  for (const candidate of candidates) {
+    const { runnerId, backend } = candidate.placement;
+    const ofRunner = best.get(runnerId) ?? new Map<Backend, number>();
+    ofRunner.set(backend, Math.min(endOf(candidate), ofRunner.get(backend) ?? Infinity));
+    best.set(runnerId, ofRunner);
+  }
+  return best;
+}
+
+/** Whether another backend of the same runner would answer sooner. Equal devices by one backend share the work. */
+function isBeaten(candidate: Candidate, best: BestTimes): boolean {
+  const { backend } = candidate.placement;
+  return best.entries().some(([other, ms]) => other !== backend && SAME_TIME_HERE * ms < endOf(candidate));
 }
 
 function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {

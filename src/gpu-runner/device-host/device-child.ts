@@ -28,7 +28,7 @@ const OWN = /^(MILLRACE|OTEL)_/;
 /**
  * Environment of a device's process: the runner's own without its secrets, plus the variables that the driver needs.
  */
-export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<NodeJS.Dict<string>>): NodeJS.ProcessEnv {
   const inherited = Object.entries(own).filter(([name]) => !OWN.test(name));
   return {
     MALLOC_TRIM_THRESHOLD_: RETURNED_BYTES,
@@ -56,10 +56,14 @@ export interface ChildOptions {
   readonly adapter?: string;
   /** The only card that the process is shown; all where absent. */
   readonly view?: CardView | undefined;
+  /** Card of a provider of ONNX Runtime, by its own numbers. */
+  readonly deviceId?: number;
+  /** Shared libraries that the process must be able to load. */
+  readonly libraries?: readonly string[];
   /** Program to run; `device-process.ts` where absent. */
   readonly entry?: URL;
   /** Variables added to this process's environment. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Readonly<NodeJS.Dict<string>>;
   /** Limit of the total size of the device's buffers. */
   readonly memoryBytes?: number | undefined;
   /** Memory limit of the process, which is killed beyond it; no limit where absent. */
@@ -111,10 +115,12 @@ export class DeviceChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    const { role, adapter, view, entry = ENTRY, memoryBytes } = options;
-    const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
-    const chosen = adapter === undefined ? [] : ["--adapter", adapter];
-    this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
+    const { role, adapter, view, entry = ENTRY, memoryBytes, deviceId, libraries } = options;
+    const given = { role, adapter, "memory-bytes": memoryBytes, "device-id": deviceId, libraries: libraries?.join() };
+    const args = Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, String(value)],
+    );
+    this.#process = fork(fileURLToPath(entry), args, {
       serialization: "advanced",
       ...(view === undefined ? { execArgv: [] } : throughView(view)),
       env: childEnvironment(process.env, options.environment),

@@ -3,6 +3,7 @@ import path from "node:path";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, Hardware, KernelAnnouncement } from "../../protocol/fleet/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
+import type { NodePlaces } from "../../protocol/jobs/calibration.ts";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
 import type { PoolState } from "../../protocol/fleet/memory.ts";
@@ -23,7 +24,7 @@ import { DESCRIBE, DeviceLives, untilAborted } from "./device-lives.ts";
 import { readContent, KeptModels, type ModelFile } from "./kept-models.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
-type Environment = Readonly<Record<string, string>>;
+type Environment = Readonly<NodeJS.Dict<string>>;
 
 export interface DeviceHostOptions {
   readonly role: DeviceRole;
@@ -45,6 +46,10 @@ export interface DeviceHostOptions {
   readonly adapter?: string;
   /** The only card that the processes of the device are shown; all where absent. */
   readonly view?: CardView | undefined;
+  /** For a provider of ONNX Runtime: which card, by its own numbers; the first where absent. */
+  readonly deviceId?: number;
+  /** Shared libraries that the process must be able to load. */
+  readonly libraries?: readonly string[];
   /** Variables by which the process finds its driver, if known: the environment of another device's process. */
   readonly environment?: Environment;
   /** Description of a device that cannot describe itself. */
@@ -319,17 +324,17 @@ export class DeviceHost {
 
   /**
    * Loads a file and answers these tensors in a process of its own, before the file reaches a process that serves; see
-   * `workApart`.
+   * `workApart`. Returns where its nodes ran, as far as that may differ.
    * Fails with `backend-failed` where it ends the process, or exceeds its time limit.
    */
   async tryModel(
     model: ModelContent,
     tensors: readonly Tensor[],
     { threads = 1, signal }: { threads?: number; signal: AbortSignal },
-  ): Promise<void> {
+  ): Promise<NodePlaces | null> {
     const limitMs = this.#models.runLimitMs;
     const input = { model, tensors, threads };
-    await this.workApart("measureStart", input, limitMs, "backend-failed", { signal }).catch((error: unknown) => {
+    return this.workApart("tryModel", input, limitMs, "backend-failed", { signal }).catch((error: unknown) => {
       if (!(error instanceof ProblemError) || error.problem.code !== "kernel-timeout") throw error;
       const detail = `The model took more than ${limitMs} ms to be loaded and to answer one row.`;
       throw new ProblemError("backend-failed", detail);

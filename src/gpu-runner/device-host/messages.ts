@@ -1,6 +1,7 @@
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
-import type { Device, Hardware, KernelAnnouncement } from "../../protocol/fleet/hardware.ts";
+import type { Device, Hardware, KernelAnnouncement, OrtGpuBackend } from "../../protocol/fleet/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
+import type { NodePlaces } from "../../protocol/jobs/calibration.ts";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
 import type { PoolState } from "../../protocol/fleet/memory.ts";
@@ -29,11 +30,8 @@ import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
 import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
 
-/**
- * Hardware of a device process: an adapter through Dawn, the CPU, or an adapter through ONNX Runtime, which brings a
- * Dawn of its own.
- */
-export type DeviceRole = "gpu" | "cpu" | "ort-webgpu";
+/** What a device process computes by: an adapter through Dawn, the CPU, or one of ONNX Runtime's providers on a GPU. */
+export type DeviceRole = "gpu" | "cpu" | OrtGpuBackend;
 
 /** Description of a device process and what it offers. */
 export interface DeviceDescription {
@@ -96,6 +94,14 @@ export interface DeviceCalls {
   measureMemory: {
     input: { model: ModelContent; batches: readonly (readonly Tensor[])[]; threads?: number };
     output: number[];
+  };
+  /**
+   * Loads a model and answers, before anything trusts it; for a process of its own, too. Null of our own
+   * kernels and of the CPU provider, where nodes have but one place.
+   */
+  tryModel: {
+    input: { model: ModelContent; tensors: readonly Tensor[]; threads?: number };
+    output: NodePlaces | null;
   };
   /** Cost of a start; for a process of its own, too. */
   measureStart: {

@@ -1,8 +1,10 @@
 /**
- * Entry of a device process: `node device-process.ts --role gpu|cpu|ort-webgpu`; a GPU also takes `--adapter <part of
- * its name>` and `--memory-bytes <limit of its buffers>`.
+ * Entry of a device process: `node device-process.ts --role gpu|cpu|<provider of ONNX Runtime>`; a GPU also takes
+ * `--adapter <part of its name>` and `--memory-bytes <limit of its buffers>`, a provider `--device-id <number>` and
+ * `--libraries <those that it needs>`.
  */
 import { parseArgs } from "node:util";
+import { OrtGpuBackend } from "../../protocol/fleet/hardware.ts";
 import { collectRarely, giveWay } from "../host/own-process.ts";
 import { serveCalls } from "./serve-calls.ts";
 
@@ -11,6 +13,8 @@ const { values } = parseArgs({
     role: { type: "string", default: "cpu" },
     adapter: { type: "string" },
     "memory-bytes": { type: "string" },
+    "device-id": { type: "string", default: "0" },
+    libraries: { type: "string", default: "" },
   },
 });
 
@@ -32,9 +36,11 @@ serveCalls(async ({ die, noteUsed }) => {
       ...(memoryBytes !== undefined && { memoryBytes: Number(memoryBytes) }),
     });
   }
-  if (values.role === "ort-webgpu") {
-    const { createOrtWebgpuHandlers } = await import("./ort-webgpu-handlers.ts");
-    return createOrtWebgpuHandlers();
+  const backend = OrtGpuBackend.safeParse(values.role);
+  if (backend.success) {
+    const { createProviderHandlers } = await import("./provider-handlers.ts");
+    const libraries = values.libraries.split(",").filter(Boolean);
+    return createProviderHandlers(backend.data, { deviceId: Number(values["device-id"]), libraries });
   }
   const { createCpuHandlers } = await import("./cpu-handlers.ts");
   return createCpuHandlers();

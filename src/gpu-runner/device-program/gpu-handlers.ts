@@ -114,6 +114,10 @@ export function createGpuHandlers(
     },
     measureMemory: ({ model, batches }) => models.measureMemory(model, batches),
     measureStart: ({ model, tensors }) => models.measureStart(model, tensors),
+    tryModel: async ({ model, tensors }) => {
+      await models.measureStart(model, tensors);
+      return null;
+    },
     infer: ({ modelKey, tensors }) => models.run(modelKey, tensors),
     putResident: async ({ key, bytes }) => {
       await residents.put(key, bytes);

@@ -2,12 +2,11 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { DeviceHandlers } from "../device-host/messages.ts";
 import { measureMemory } from "../devices/ort/measure-memory.ts";
 import { measureStart } from "../devices/ort/measure-start.ts";
+import { tryModel } from "../devices/ort/try-model.ts";
 import type { OrtBackend } from "../devices/ort/ort-backend.ts";
 
 /** Answers the calls about models by ONNX Runtime. */
-export function createModelHandlers(
-  ort: OrtBackend,
-): Pick<DeviceHandlers, "loadModel" | "unloadModel" | "measureMemory" | "measureStart" | "infer"> {
+export function createModelHandlers(ort: OrtBackend): Pick<DeviceHandlers, Exclude<OwnCall, "probe">> {
   return {
     loadModel: ({ modelKey, model, threads }) => ort.load(modelKey, model, threads),
     unloadModel: async ({ modelKey }) => {
@@ -16,11 +15,12 @@ export function createModelHandlers(
     },
     measureMemory: ({ model, batches, threads }) => measureMemory(ort, model, batches, threads),
     measureStart: ({ model, tensors, threads }) => measureStart(ort, model, tensors, threads),
+    tryModel: ({ model, tensors, threads }) => tryModel(ort, model, tensors, threads),
     infer: ({ modelKey, tensors }) => ort.run(modelKey, tensors),
   };
 }
 
-type OwnCall = "probe" | "loadModel" | "unloadModel" | "measureMemory" | "measureStart" | "infer";
+type OwnCall = "probe" | "loadModel" | "unloadModel" | "measureMemory" | "measureStart" | "tryModel" | "infer";
 
 /** Answers of a process that runs no WGSL and keeps no buffers. */
 export const noWgslHandlers: Omit<DeviceHandlers, "describe" | OwnCall> = {

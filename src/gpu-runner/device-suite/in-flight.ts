@@ -10,7 +10,13 @@ import type { DeviceHost } from "../device-host/device-host.ts";
 import { agreementOf } from "../kinds/calibration/ask-placement.ts";
 import { maxRelativeError } from "../networks/compare-outputs.ts";
 import type { Check, Part, SuiteContext } from "./check.ts";
-import { judgeAgreement, openOrtWebgpu } from "./ort-webgpu.ts";
+import {
+  judgeAgreement,
+  listProviders,
+  type OpenedProvider,
+  openProviders,
+  type SuiteBackend,
+} from "./open-providers.ts";
 import { runCheck, skipCheck } from "./run-check.ts";
 
 const PART = "in-flight";
@@ -34,18 +40,17 @@ export function createInFlightPart(networks = NETWORKS, depths: readonly number[
   return async function* inFlight(context) {
     yield* checkStreams(context, depths);
     yield* checkBackend(context, "wgsl", { host: context.host, reason: "" }, networks, depths);
-    const names = networks.flatMap((network) => depths.map((depth) => nameOf(network, "ort-webgpu", depth)));
-    if (names.every(context.done)) return;
-    const ort = await openOrtWebgpu(context.host);
+    const isDone = (backend: SuiteBackend) =>
+      networks.every((network) => depths.every((depth) => context.done(nameOf(network, backend, depth))));
+    const wanted = (await listProviders()).filter((backend) => !isDone(backend));
+    const providers = await openProviders(context.host, wanted);
     try {
-      yield* checkBackend(context, "ort-webgpu", ort, networks, depths);
+      for (const [backend, opened] of providers) yield* checkBackend(context, backend, opened, networks, depths);
     } finally {
-      await ort.host?.stop();
+      await Promise.all([...providers.values()].map(({ host }) => host?.stop()));
     }
   };
 }
-
-type MeasuredBackend = "wgsl" | "ort-webgpu";
 
 function nameOf(network: string, backend: string, depth: number): string {
   return `${network} ${backend} ${depth} in flight`;
@@ -70,8 +75,8 @@ async function* checkStreams(context: SuiteContext, depths: readonly number[]): 
 
 async function* checkBackend(
   context: SuiteContext,
-  backend: MeasuredBackend,
-  { host, reason }: { readonly host: DeviceHost | null; readonly reason: string },
+  backend: SuiteBackend,
+  { host, reason }: OpenedProvider,
   networks: readonly string[],
   depths: readonly number[],
 ): AsyncGenerator<Check> {
@@ -85,7 +90,7 @@ async function* checkBackend(
 /** The network stays loaded for all depths; where it cannot be, or answers wrongly, each of them says so. */
 async function* checkNetwork(
   context: SuiteContext,
-  backend: MeasuredBackend,
+  backend: SuiteBackend,
   host: DeviceHost,
   network: string,
   depths: readonly number[],

@@ -12,7 +12,7 @@ import { agreementOf } from "../kinds/calibration/ask-placement.ts";
 import { maxRelativeError } from "../networks/compare-outputs.ts";
 import { type BlockCase, createBlock } from "./block-networks.ts";
 import type { Check, SuiteContext } from "./check.ts";
-import { judgeAgreement, openOrtWebgpu } from "./ort-webgpu.ts";
+import { judgeAgreement, listProviders, openProviders, type SuiteBackend } from "./open-providers.ts";
 import { runCheck, skipCheck } from "./run-check.ts";
 
 const PART = "networks";
@@ -54,15 +54,16 @@ const NETWORKS: readonly Network[] = [
 ];
 
 /**
- * Runs every network of the zoo and six larger ones on our kernels and on ONNX Runtime's WebGPU provider, and compares
- * their answers with its CPU provider's by the tolerance of placements.
+ * Runs every network of the zoo and six larger ones on our kernels and on each of ONNX Runtime's providers on the GPU,
+ * and compares their answers with its CPU provider's by the tolerance of placements.
  */
 export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Check> {
   const { host, done } = context;
-  const backends = ["wgsl", "ort-webgpu"] as const;
+  const present = await listProviders();
+  const backends: readonly SuiteBackend[] = ["wgsl", ...present];
   const nameOf = (network: Network, backend: string) => `${network.name} ${backend}`;
   if (NETWORKS.every((network) => backends.every((backend) => done(nameOf(network, backend))))) return;
-  const ort = await openOrtWebgpu(host);
+  const providers = await openProviders(host, present);
   try {
     for (const network of NETWORKS) {
       const wanted = backends.filter((backend) => !done(nameOf(network, backend)));
@@ -71,8 +72,9 @@ export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Chec
       const expected = await settle(askReference(context, network.name, opened));
       for (const backend of wanted) {
         const name = nameOf(network, backend);
-        const device = backend === "wgsl" ? host : ort.host;
-        if (device === null) yield skipCheck(PART, name, ort.reason);
+        const provider = backend === "wgsl" ? undefined : providers.get(backend);
+        const device = provider === undefined ? host : provider.host;
+        if (device === null) yield skipCheck(PART, name, provider?.reason ?? "");
         else if (network.isLarge && host.device.software) yield skipCheck(PART, name, "an emulation takes minutes");
         else {
           const measured = await runCheck({ part: PART, name }, context, async (signal) => {
@@ -88,7 +90,7 @@ export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Chec
       }
     }
   } finally {
-    await ort.host?.stop();
+    await Promise.all([...providers.values()].map((each) => each.host?.stop()));
   }
 }
 

@@ -9,7 +9,7 @@ import { DeviceHost } from "../device-host/device-host.ts";
 import { InferenceServer } from "./queue/inference-server.ts";
 import { chooseDevice, updateSpeed } from "./share-work.ts";
 import { startGpus } from "../device-host/start-gpus.ts";
-import { startOrtWebgpu } from "../device-host/start-ort-webgpu.ts";
+import { startProviders } from "../providers/start-providers.ts";
 
 /** Device with its process and its queue. */
 export interface FleetDevice {
@@ -41,19 +41,17 @@ export class DeviceFleet {
   }
 
   /**
-   * Starts a process for every device: the CPU, each GPU (a software one where there is no other), and ONNX Runtime on
-   * a GPU. A machine without a usable GPU serves with its CPU alone.
+   * Starts a process for every device: the CPU, each GPU (a software one where there is no other), and each of ONNX
+   * Runtime's providers on a GPU. A machine without a usable GPU serves with its CPU alone.
    */
-  static async start(
-    { gpu, ortWebgpu, wgslModels, dataDir, memory, processBytes }: RunnerConfig,
-    logger: Logger,
-  ): Promise<DeviceFleet> {
+  static async start(config: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+    const { gpu, wgslModels, dataDir, memory, processBytes } = config;
     const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, processBytes, logger };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const [first, gpus] = await Promise.all([cpu, startGpus(gpu, { ...shared, models: wgslModels })]);
     if (gpus.length === 0) logger.warn("no GPU: serving with the CPU alone");
-    const ort = await startOrtWebgpu(ortWebgpu, gpus, shared);
-    return new DeviceFleet([first, ...gpus, ...(ort === null ? [] : [ort])], new FailureFile(dataDir, logger));
+    const providers = await startProviders(config, gpus, shared);
+    return new DeviceFleet([first, ...gpus, ...providers.hosts], new FailureFile(dataDir, logger));
   }
 
   /** Devices as the edge sees them. */

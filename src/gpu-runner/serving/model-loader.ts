@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
+import { ortGpuBackendOf } from "../../protocol/fleet/hardware.ts";
+import type { NodePlaces } from "../../protocol/jobs/calibration.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { NetworkLayouts } from "../../protocol/models/network-layout.ts";
 import { type Problem, ProblemError, toProblem } from "../../protocol/wire/problem.ts";
@@ -114,8 +116,9 @@ export class ModelLoader {
   }
 
   /**
-   * Loads and runs a variant in a process of its own, unless it is loaded on the device already. A hang, a crash or
-   * memory exhaustion then occurs away from serving processes. Fails like `DeviceHost.tryModel`.
+   * Loads and runs a variant in a process of its own, unless it is loaded on the device already and cannot have fallen
+   * back to the CPU there. A hang, a crash or memory exhaustion then occurs away from serving processes. Returns where its
+   * nodes ran, as far as that may differ. Fails like `DeviceHost.tryModel`.
    */
   async tryApart(
     model: PlacedModel,
@@ -123,9 +126,10 @@ export class ModelLoader {
     host: DeviceHost,
     configuration: ServingConfiguration,
     signal: AbortSignal,
-  ): Promise<void> {
-    if (this.isLoaded({ modelVersionId: model.modelVersionId, variant }, host, configuration)) return;
-    await host.tryModel(await this.#read(model, variant), createSeededInputs(model.inputs, 1), {
+  ): Promise<NodePlaces | null> {
+    const isKnown = this.isLoaded({ modelVersionId: model.modelVersionId, variant }, host, configuration);
+    if (isKnown && ortGpuBackendOf(host.device) === undefined) return null;
+    return host.tryModel(await this.#read(model, variant), createSeededInputs(model.inputs, 1), {
       threads: configuration.threads,
       signal,
     });

@@ -7,8 +7,14 @@ import { DType } from "../wire/tensor.ts";
 import { RolloutEnvironment } from "./rollout-environment.ts";
 import { Roofline } from "./roofline.ts";
 
+/** ONNX Runtime's providers on GPUs: each is a device of its own, beside the GPU's. */
+export const OrtGpuBackend = z.enum(["ort-webgpu", "ort-cuda", "ort-coreml"]);
+export type OrtGpuBackend = z.infer<typeof OrtGpuBackend>;
+
 /** Program that executes a model or kernel. */
-export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).meta({ id: "Backend" });
+export const Backend = z
+  .enum(["wgsl", ...OrtGpuBackend.options, "ort-cpu", "cpu-simd", "edge-wasm"])
+  .meta({ id: "Backend" });
 export type Backend = z.infer<typeof Backend>;
 
 /** A name that a driver, an operating system or a program gives itself. */
@@ -225,7 +231,15 @@ export function fingerprintIdOf(fingerprint: Fingerprint): Promise<string> {
   return createContentId("fingerprint", fingerprintText(fingerprint));
 }
 
-const MODEL_BACKENDS: ReadonlySet<Backend> = new Set(["ort-cpu", "ort-webgpu"]);
+/** Backends that compute on a GPU, unless it is an emulation. */
+export const GPU_BACKENDS: ReadonlySet<Backend> = new Set(["wgsl", ...OrtGpuBackend.options]);
+
+/** ONNX Runtime's provider on a GPU that a device is; undefined of others. */
+export function ortGpuBackendOf({ backends }: Pick<Device, "backends">): OrtGpuBackend | undefined {
+  return OrtGpuBackend.options.find((backend) => backends.includes(backend));
+}
+
+const MODEL_BACKENDS: ReadonlySet<Backend> = new Set(["ort-cpu", ...OrtGpuBackend.options]);
 
 /** Backend that runs models on a device; undefined where it serves none. Kernels run by `wgsl` on every GPU. */
 export function modelBackendOf({

@@ -1,4 +1,4 @@
-import type { Backend } from "../fleet/hardware.ts";
+import { type Backend, GPU_BACKENDS } from "../fleet/hardware.ts";
 import type { TensorSpec } from "../models/model.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { OIP_DATATYPES, type OipConfig, type OipModel } from "./oip.ts";
@@ -44,7 +44,7 @@ export function describeOipConfig(
     input: inputs.map(describe),
     output: outputs.map(describe),
     instance_group: instances.map(({ id, backend, software }) => {
-      const isGpu = !software && (backend === "wgsl" || backend === "ort-webgpu");
+      const isGpu = !software && GPU_BACKENDS.has(backend);
       return { name: id, kind: isGpu ? "KIND_GPU" : "KIND_CPU", count: 1 };
     }),
     // No request waits for others to come: those that wait for the device are joined.

@@ -23,6 +23,17 @@ export const calibrationFields = {
 export const CalibrationSpec = z.object(calibrationFields).meta({ id: "CalibrationSpec" });
 export type CalibrationSpec = z.infer<typeof CalibrationSpec>;
 
+/** Where the nodes of a network ran, of those that its backend left after it had optimised the network. */
+export const NodePlaces = z
+  .object({
+    onProvider: z.number().int().min(0).meta({ description: "On the backend's own provider" }),
+    onCpu: z
+      .record(z.string().max(LIMITS.foreignNameLength), z.number().int().min(1))
+      .meta({ description: "On ONNX Runtime's CPU provider in its stead: how many, by operator" }),
+  })
+  .meta({ id: "NodePlaces" });
+export type NodePlaces = z.infer<typeof NodePlaces>;
+
 /**
  * One backend's outcome for a variant. `agrees` compares with the CPU provider on seeded inputs, `fidelity`
  * with the version's own file there.
@@ -40,6 +51,8 @@ export const CalibratedPlacement = z.object({
   /** At the further shapes of the inputs; absent from an older runner. */
   sizes: z.array(SizeSweep).max(LIMITS.measuredSizes).optional(),
   memory: MemoryFit.nullable(),
+  /** Of ONNX Runtime on a GPU; absent elsewhere, and from an older runner. */
+  nodes: NodePlaces.optional(),
   /** Configuration under measurement; absent: `DEFAULT_CONFIGURATION`. */
   configuration: ServingConfiguration.optional(),
   /** Overhead around the service, where it differs from the runner's link. */

@@ -20,6 +20,12 @@ export const calibration: KindWords<"calibration"> = {
     },
     facts: [
       ["link", { distribution: linkMs, unit: "ms" }],
+      ...placements.flatMap(({ variant, backend, deviceKey, nodes }) => {
+        const onCpu = Object.entries(nodes?.onCpu ?? {});
+        if (onCpu.length === 0) return [];
+        const where = `${variant} on ${deviceKey} by ${backend}`;
+        return [["on the CPU", `${where}: ${onCpu.map(([name, count]) => `${count} ${name}`).join(", ")}`] as const];
+      }),
       ...skipped.map(
         ({ variant, backend, deviceKey, problem }) =>
           ["left out", `${variant} on ${deviceKey} by ${backend}: ${problem.detail}`] as const,

@@ -61,6 +61,7 @@ describe("millrace zoo", () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const { parameters } = readZooCard(zooFolder("lenet5"));
     expect(row).toMatchObject({ category: "vision", model: "lenet5", parameters, runner: "local", backend: "ort-cpu" });
+    expect(row!["chosen"]).toBe(true);
     expect(row!["p50Ms"]).toBeGreaterThan(0);
     expect(row!["p99Ms"]).toBeGreaterThanOrEqual(row!["p95Ms"] as number);
     expect(row!["samplesPerS"]).toBeGreaterThan(0);

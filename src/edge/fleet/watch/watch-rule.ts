@@ -10,7 +10,7 @@ export const ADVICE = {
   contention:
     "Stop or move what else runs on the machine, give the runner cores of its own (`taskset`, `CPUWeight=` of systemd), or leave this runner out by the model's placement rule.",
   slowBackend:
-    "Restart the runner, then validate anew. If it stays slow, serve by another backend (`MILLRACE_ORT_WEBGPU`, `MILLRACE_GPU`) or set the placement's `threads`.",
+    "Restart the runner, then validate anew. If it stays slow, serve by another backend (`MILLRACE_ORT_WEBGPU`, `MILLRACE_ORT_CUDA`, `MILLRACE_GPU`) or set the placement's `threads`.",
   drift:
     "Validate the placement anew (`POST /v1/jobs`, kind `validation`): if it is still as slow, compare its history with the last change of driver, Node or settings, and set its `threads` again.",
   batches: "Raise `maxRows` of the placement, so that more of what waits is computed at once.",
@@ -26,7 +26,7 @@ export const ADVICE = {
   errors:
     "Read the runner's log (`MILLRACE_LOG_LEVEL=debug`); validate the placement anew, and take out by its placement rule what keeps failing.",
   restarts:
-    "Read the runner's log for why the device's process ends; set `MILLRACE_GPU` to another adapter or `none`, or `MILLRACE_ORT_WEBGPU=off`.",
+    "Read the runner's log for why the device's process ends; set `MILLRACE_GPU` to another adapter or `none`, or its provider off, such as `MILLRACE_ORT_CUDA=off`.",
   queueing:
     "Add a runner or widen the model's placement rule; raise `maxRows` to compute more at once, or lower `maxInFlight` to refuse sooner. Give what is urgent a higher `priority` and an honest `budgetMs`.",
   pageOuts:

@@ -12,7 +12,9 @@ const WGSL: ReadonlySet<string> = new Set([...WGSL_OPERATORS, ...WGSL_EXPANSIONS
 
 /**
  * Backends that may serve a network, and the first operator that stops each of the others, as the file tells. Each
- * calibration then proves it by running. ONNX Runtime computes on its CPU provider any operator that WebGPU lacks.
+ * calibration then proves it by running. ONNX Runtime computes on its CPU provider any operator that a GPU's provider
+ * lacks, and the calibration names those. What is said here of `ort-webgpu` holds for the other ones: their names come
+ * only with placements, since clients of earlier releases refuse an answer with a backend that they do not know.
  */
 export function listBackends(facts: Facts): BackendSupport[] {
   if (facts.summary === null) return [];

@@ -4,6 +4,7 @@ import type { OnnxModel } from "../../../onnx/onnx-model.ts";
 import { readModel } from "../../../onnx/read-model.ts";
 import { withTensorOutputs } from "../../../onnx/tensor-outputs.ts";
 import { writeModel } from "../../../onnx/write-model.ts";
+import type { Backend } from "../../../protocol/fleet/hardware.ts";
 import type { NetworkLayouts } from "../../../protocol/models/network-layout.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import {
@@ -140,8 +141,20 @@ export interface InferenceOutcome {
 /** ONNX Runtime's version in a fingerprint, which also determines its WebGPU provider and the Dawn inside. */
 export const ORT_VERSION = env.versions.node === undefined ? null : `onnxruntime-node ${env.versions.node}`;
 
-/** ONNX Runtime's own names of execution providers. */
-export type OrtProvider = "cpu" | "webgpu";
+/** ONNX Runtime's own names of execution providers, which are those of the backends. */
+export type OrtProvider = Backend extends infer Name
+  ? Name extends `ort-${infer Provider}`
+    ? Provider
+    : never
+  : never;
+
+/** The provider that a backend of ONNX Runtime is. */
+export function providerOf(backend: Extract<Backend, `ort-${string}`>): OrtProvider {
+  return backend.slice("ort-".length) as OrtProvider;
+}
+
+/** A provider's options, as the binding takes them. */
+export type OrtProviderOptions = InferenceSession.ExecutionProviderConfig;
 
 /**
  * Models on one of ONNX Runtime's providers, each with CPU threads of its own: one, or on the CPU provider as many as
@@ -149,27 +162,39 @@ export type OrtProvider = "cpu" | "webgpu";
  * its adapter through the environment by itself.
  */
 export class OrtBackend {
-  readonly #provider: OrtProvider;
+  readonly provider: OrtProvider;
+  readonly #options: OrtProviderOptions;
   readonly #sessions = new Map<string, InferenceSession>();
 
-  constructor(provider: OrtProvider) {
-    this.#provider = provider;
+  constructor(provider: OrtProvider, options: OrtProviderOptions = provider) {
+    this.provider = provider;
+    this.#options = options;
   }
 
   /**
    * Loads an ONNX file by its path, its content, or the paths of all its files, with this many threads per operator;
-   * replaces any model under the key. Fails with `invalid-model`, and with `backend-failed` for several threads on a provider other than the CPU's,
-   * which does not use them.
+   * replaces any model under the key. With `profilePrefix` its runs are profiled until `endProfiling`, into a file whose
+   * path begins so. Fails with `invalid-model`, and with `backend-failed` for several threads on a provider other than
+   * the CPU's, which does not use them.
    */
-  async load(modelKey: string, model: string | ModelContent, threads = 1): Promise<{ loadMs: number }> {
-    if (threads > 1 && this.#provider !== "cpu") {
+  async load(
+    modelKey: string,
+    model: string | ModelContent,
+    threads = 1,
+    profilePrefix?: string,
+  ): Promise<{ loadMs: number }> {
+    if (threads > 1 && this.provider !== "cpu") {
       throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
-    const wanted = { intraOpNumThreads: threads, executionProviders: [this.#provider] };
+    const wanted = {
+      intraOpNumThreads: threads,
+      executionProviders: [this.#options],
+      ...(profilePrefix !== undefined && { enableProfiling: true, profileFilePrefix: profilePrefix }),
+    };
     const loading =
       typeof model === "string" || model instanceof Uint8Array
-        ? createSession(await openSessionFile(model, this.#provider), wanted)
+        ? createSession(await openSessionFile(model, this.provider), wanted)
         : withModelPath(model, async (path) =>
             createSession({ model: path, options: optionsFor(await readModelPaths(model)) }, wanted),
           );
@@ -179,6 +204,11 @@ export class OrtBackend {
     await this.unload(modelKey);
     this.#sessions.set(modelKey, session);
     return { loadMs: performance.now() - startedAt };
+  }
+
+  /** Writes the profile of a model that was loaded for one. */
+  endProfiling(modelKey: string): void {
+    this.#sessions.get(modelKey)?.endProfiling();
   }
 
   /** Frees a model; an unknown key is no error. */

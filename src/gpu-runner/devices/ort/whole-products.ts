@@ -1,3 +1,4 @@
+import type { OrtProvider } from "./ort-backend.ts";
 import { inferShapes } from "../../../onnx/infer-shapes.ts";
 import {
   countElements,
@@ -135,11 +136,15 @@ function readProduct(
  */
 const LEAST_MULTIPLY_ADDS = 2 ** 20;
 
-/** Whether a provider computes a product in whole numbers. On the CPU those of 4 bits are as fast at any size. */
+/**
+ * Whether a provider computes a product in whole numbers. On the CPU those of 4 bits are as fast at any size. Others than
+ * these two leave a file as it is: nothing has shown there that whole numbers are faster, or right.
+ */
 export function isComputedWhole(
   { bits, multiplyAdds }: Pick<WholeProduct, "bits" | "multiplyAdds">,
-  provider: "cpu" | "webgpu",
+  provider: OrtProvider,
 ): boolean {
+  if (provider !== "cpu" && provider !== "webgpu") return false;
   return multiplyAdds >= LEAST_MULTIPLY_ADDS || (bits === 4 && provider === "cpu");
 }
 
@@ -151,7 +156,7 @@ export function isComputedWhole(
  * - Weights of 8 bits become a `MatMulInteger` on the CPU provider. Its WebGPU provider lacks that operator, and takes
  *   them by `MatMulNBits`.
  */
-export function computeInWholeNumbers(model: OnnxModel, provider: "cpu" | "webgpu"): OnnxModel {
+export function computeInWholeNumbers(model: OnnxModel, provider: OrtProvider): OnnxModel {
   const found = findWholeProducts(model).filter((product) => isComputedWhole(product, provider));
   const products = new Map(found.map((product) => [product.node, product]));
   if (products.size === 0) return model;

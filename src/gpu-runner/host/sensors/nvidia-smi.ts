@@ -107,6 +107,11 @@ export class NvidiaSmi {
     this.#run = run;
   }
 
+  /** Whether the machine turned out to lack the program. */
+  get isAbsent(): boolean {
+    return this.#askAgainAtMs === Number.POSITIVE_INFINITY;
+  }
+
   /**
    * Reported cards; none where the program is absent, fails or does not answer in time. `nowMs` is of any monotonic
    * clock.

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CalibratedPlacement } from "../../../protocol/jobs/calibration.ts";
+import type { CalibratedPlacement, NodePlaces } from "../../../protocol/jobs/calibration.ts";
 import type { Backend } from "../../../protocol/fleet/hardware.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
@@ -27,6 +27,7 @@ import type { ReferenceModel } from "./ask-placement.ts";
 /** Inputs that are compared at each further size of a model. */
 const COMPARED_AT_SIZE = 4;
 const EXTREME_SEED = 1;
+const MOST_DETAIL = 500;
 
 /** The placement to prove and measure. */
 export interface Place {
@@ -70,10 +71,11 @@ export async function calibratePlacement(
   const { models, signal, onProgress } = context;
   signal.throwIfAborted();
   onProgress({ phase: "load", done: 0, total: 1 });
-  await models.tryApart(model, variant, device.host, configuration, signal);
+  const nodes = await models.tryApart(model, variant, device.host, configuration, signal);
+  const onGpu = nodes === null ? {} : { nodes: refuseFallback(nodes, place.backend) };
   const borrowed = await models.borrow(model, variant, device.host, configuration);
   try {
-    const placement = await calibrateLoaded(place, borrowed, reference, limits, context);
+    const placement = { ...(await calibrateLoaded(place, borrowed, reference, limits, context)), ...onGpu };
     const served = { modelVersionId: model.modelVersionId, variant };
     if (placement.agrees) await models.adopt(model, variant, device, configuration);
     else await models.unload(served, device.host, configuration);
@@ -81,6 +83,18 @@ export async function calibratePlacement(
   } finally {
     await borrowed.release();
   }
+}
+
+/**
+ * Fails with `backend-failed` where ONNX Runtime ran all of a network on the CPU, which is `ort-cpu` under another name.
+ * A part there is named in the result: answers and times are those of the whole.
+ */
+function refuseFallback(nodes: NodePlaces, backend: Backend): NodePlaces {
+  const { onProvider, onCpu } = nodes;
+  const named = Object.entries(onCpu).map(([operator, count]) => `${count} ${operator}`);
+  if (onProvider > 0 || named.length === 0) return nodes;
+  const detail = `ONNX Runtime fell back to the CPU: ${backend} ran no node of the network, the CPU ${named.join(", ")}.`;
+  throw new ProblemError("backend-failed", detail.slice(0, MOST_DETAIL));
 }
 
 async function calibrateLoaded(

@@ -23,7 +23,7 @@ function scriptLoads() {
   const loads: (PromiseWithResolvers<{ loadMs: number }> & { modelKey: string; threads: number })[] = [];
   const unloaded: string[] = [];
   const host = {
-    device: { key: "cpu" },
+    device: { key: "cpu", backends: ["ort-cpu"] },
     loadModel: ({ modelKey, threads }: { modelKey: string; threads: number }) => {
       const load = { ...Promise.withResolvers<{ loadMs: number }>(), modelKey, threads };
       loads.push(load);
@@ -245,7 +245,7 @@ describe("a model that is borrowed", () => {
 describe("a model that is tried apart", () => {
   it("is tried by its file, and not where it is loaded", async () => {
     const { models, host, loads, load } = scriptLoads();
-    const tryModel = vi.fn<DeviceHost["tryModel"]>(async () => {});
+    const tryModel = vi.fn<DeviceHost["tryModel"]>(async () => null);
     Object.assign(host, { tryModel });
     const { signal } = new AbortController();
     await models.tryApart(model, "fp32", host, DEFAULT_CONFIGURATION, signal);

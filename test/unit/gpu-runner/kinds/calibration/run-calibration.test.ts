@@ -80,7 +80,7 @@ function scriptContext({ cpu = {}, gpu = {}, models = {}, inputs = model.inputs 
   });
   return {
     fleet: { all: () => devices, cpu: devices[0] },
-    models: { tryApart: async () => {}, adopt: async () => {}, unload: async () => {}, borrow, ...models },
+    models: { tryApart: async () => null, adopt: async () => {}, unload: async () => {}, borrow, ...models },
     residency: { read: async () => new Uint8Array() },
     probe: { measureMs: async (count: number) => Array<number>(count).fill(0.1) },
     model: { ...model, inputs },
@@ -146,6 +146,7 @@ describe("a calibration", () => {
     const models: Partial<ModelLoader> = {
       tryApart: async (_model, _variant, host) => {
         if (host.device.key === "gpu0") throw new ProblemError("backend-failed", "It crashes.");
+        return null;
       },
       borrow: (...place) => {
         borrowed.push(place[2].device.key);
@@ -183,6 +184,7 @@ describe("a network with free sizes beyond its rows", () => {
       const [, , height = 1] = createSeededInputs(inputs, 1)[0]?.shape ?? [];
       if (height % stride !== 0 || height > most)
         throw new ProblemError("backend-failed", `It does not take ${height}.`);
+      return null;
     },
   });
   const shapesAt = (...sizes: number[]) => ({ x: sizes.map((size) => [1, 3, size, size]) });
@@ -205,6 +207,7 @@ describe("a network with free sizes beyond its rows", () => {
     const tryApart = async ({ inputs }: PlacedModel) => {
       const rows = createSeededInputs(inputs, 1)[1]?.shape[1];
       if (rows !== 1) throw new ProblemError("backend-failed", `It does not take ${rows} rows.`);
+      return null;
     };
     const { shapes } = await calibrate({ models: { tryApart }, inputs: [signal, state] });
     expect(shapes).toEqual({
@@ -216,7 +219,7 @@ describe("a network with free sizes beyond its rows", () => {
   });
 
   it("is measured at the shapes that its version has, without a search", async () => {
-    const models = { tryApart: vi.fn<ModelLoader["tryApart"]>(async () => {}) };
+    const models = { tryApart: vi.fn<ModelLoader["tryApart"]>(async () => null) };
     const shapes = [
       [1, 3, 8, 8],
       [1, 3, 16, 16],

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Check } from "../../../../src/gpu-runner/device-suite/check.ts";
-import { judgeAgreement } from "../../../../src/gpu-runner/device-suite/ort-webgpu.ts";
+import { judgeAgreement } from "../../../../src/gpu-runner/device-suite/open-providers.ts";
 
 const answered = (relativeError: number): Check => ({
   part: "in-flight",
@@ -15,6 +15,7 @@ it.each([
   ["wgsl", 1, "failed"],
   ["ort-webgpu", 1e-4, "passed"],
   ["ort-webgpu", Number.MAX_VALUE, "skipped"],
+  ["ort-cuda", Number.MAX_VALUE, "skipped"],
 ] as const)("judges an answer of %s that is off by %f", (backend, relativeError, outcome) => {
   expect(judgeAgreement(answered(relativeError), backend).outcome).toBe(outcome);
 });
