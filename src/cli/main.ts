@@ -4,6 +4,7 @@ import { PROCESS } from "./shell/shell.ts";
 
 // Most of a start is compiling our own code: it is kept compiled in the system's temporary folder.
 enableCompileCache();
+const { useProxies } = await import("../checkup/proxy.ts");
 const { runProgram } = await import("./program.ts");
 
 // The reader closed the pipe early, as `head` does.
@@ -12,4 +13,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+try {
+  useProxies(process.env);
+} catch (error) {
+  PROCESS.warn(`millrace: ${(error as Error).message}\n`);
+}
 await runProgram(process.argv.slice(2), PROCESS);

@@ -43,7 +43,7 @@ const NATIVE = ["webgpu", "onnxruntime-node", "workerd"] as const;
 const PACKAGE_WITHIN_MS = 60_000;
 
 /** Whether the native packages load here, each in a process of its own. */
-export async function checkPackages({ root, environment }: Patient): Promise<Verdict> {
+export async function checkPackages({ installation: { root }, environment }: Patient): Promise<Verdict> {
   const ends = await Promise.all(
     NATIVE.map(async (name) => {
       const args = ["--input-type=module", "-e", `await import(${JSON.stringify(name)}); process.exit(0)`];

@@ -1,12 +1,27 @@
-/** Subject of the examination: this machine, and an edge as seen from here. */
-export interface Patient {
+import type { Fault } from "../../checkup/fault.ts";
+
+/** Programs of millrace on this machine. */
+export interface Installation {
+  /** Root of the project, or folder of the packed runner. */
+  readonly root: string;
+  /** A runner alone has no edge, no npm and no Node but its own. */
+  readonly kind: "checkout" | "runner";
+  /** Program that shows the adapters of this machine's drivers: `src/gpu-runner/show-adapters.ts`. */
+  readonly showAdapters: string;
+}
+
+/** An edge as seen from here. */
+export interface EdgeSight {
   readonly fetch: typeof fetch;
   readonly environment: NodeJS.ProcessEnv;
-  /** Root of the project. */
-  readonly root: string;
   readonly edgeUrl: string;
   /** Null: none was named, and none is kept in the data folder. */
   readonly key: string | null;
+}
+
+/** Subject of the examination: this machine, and an edge. */
+export interface Patient extends EdgeSight {
+  readonly installation: Installation;
   /** Port that `millrace up` would listen on. */
   readonly port: number;
   readonly dataDir: string;
@@ -42,6 +57,12 @@ export function warn(found: string, advice: string): Verdict {
 /** It does not work like this. */
 export function fail(found: string, advice: string): Verdict {
   return { state: "failure", found, advice };
+}
+
+/** Verdict of a check that found this fault, or else this. */
+export function judge(fault: Fault | null, found: string): Verdict {
+  if (fault === null) return ok(found);
+  return (fault.isMild ? warn : fail)(fault.found, fault.advice);
 }
 
 const SIGNS = { ok: "ok", warning: "warning", failure: "FAILURE", skipped: "–" } as const;

@@ -3,6 +3,7 @@ import { type Device, fingerprintText, type KernelAnnouncement } from "../../pro
 import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { RunnerConfig } from "../config.ts";
+import type { Troubles } from "../host/troubles.ts";
 import { FailureFile } from "../device-host/failure-file.ts";
 import { KernelGuard } from "../device-host/kernel-guard.ts";
 import { DeviceHost } from "../device-host/device-host.ts";
@@ -47,11 +48,11 @@ export class DeviceFleet {
   static async start(
     { gpu, ortWebgpu, wgslModels, dataDir, memory, processBytes }: RunnerConfig,
     logger: Logger,
+    troubles?: Troubles,
   ): Promise<DeviceFleet> {
-    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, processBytes, logger };
+    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, processBytes, logger, troubles };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const [first, gpus] = await Promise.all([cpu, startGpus(gpu, { ...shared, models: wgslModels })]);
-    if (gpus.length === 0) logger.warn("no GPU: serving with the CPU alone");
     const ort = await startOrtWebgpu(ortWebgpu, gpus, shared);
     return new DeviceFleet([first, ...gpus, ...(ort === null ? [] : [ort])], new FailureFile(dataDir, logger));
   }

@@ -1,0 +1,42 @@
+import { checkVulkan } from "../../checkup/check-vulkan.ts";
+import {
+  judgeDescriptors,
+  judgeMemory,
+  judgeProcessMemory,
+  nameGpuFault,
+  readLimits,
+  readMemory,
+} from "../../checkup/judge-host.ts";
+import type { Device } from "../../protocol/fleet/hardware.ts";
+import type { RunnerConfig } from "../config.ts";
+import type { Troubles } from "./troubles.ts";
+
+/** This process and those of a CPU and a GPU, as they settle. */
+const WANTED_BYTES = 512 * 2 ** 20;
+
+/** Tells what this machine or its limits lack for a runner. */
+export async function tellHostFaults(troubles: Troubles, { processBytes }: RunnerConfig): Promise<void> {
+  const { freeBytes, totalBytes } = readMemory();
+  const faults = [
+    judgeDescriptors(await readLimits()),
+    judgeMemory(freeBytes, totalBytes, WANTED_BYTES),
+    judgeProcessMemory(processBytes),
+  ];
+  for (const fault of faults) if (fault !== null) troubles.tell(fault);
+}
+
+/** Tells what is wrong on the way to the machine's own drivers, where they are wanted. */
+export async function tellDriverFaults(troubles: Troubles, { gpu }: RunnerConfig): Promise<void> {
+  const vulkan = wantsReal(gpu) ? await checkVulkan(process.env) : null;
+  if (vulkan !== null && typeof vulkan !== "string" && !vulkan.isMild) troubles.tell(vulkan, "drivers");
+}
+
+/** Tells that no real GPU computes, where one is wanted. */
+export function tellGpuFaults(troubles: Troubles, { gpu }: RunnerConfig, devices: readonly Device[]): void {
+  const [first] = devices.filter(({ kind }) => kind === "gpu");
+  if (wantsReal(gpu) && first?.software !== false) troubles.tell(nameGpuFault(null, first?.name ?? null), "gpu");
+}
+
+function wantsReal(gpu: RunnerConfig["gpu"]): boolean {
+  return gpu === "auto" || gpu.some((entry) => entry !== "software");
+}
