@@ -15,6 +15,8 @@ const AGAIN_MS = 600_000;
 export class Troubles {
   readonly #logger: Pick<BaseLogger, "warn" | "error">;
   readonly #told = new Map<string, ToldFault>();
+  /** When each cause was logged last, by subject: one that comes and goes with another is not news each time. */
+  readonly #loggedAtMs = new Map<string, Map<string, number>>();
   #file: string | null = null;
   #written: Promise<void> = Promise.resolve();
 
@@ -29,17 +31,21 @@ export class Troubles {
     if (this.#told.size > 0) this.#write();
   }
 
-  /** Tells a fault of a subject, such as `link`, instead of the one that it had; again only after ten minutes. */
+  /** Tells a fault of a subject, such as `link`, instead of the one that it had; each again only after ten minutes. */
   tell(fault: Fault, subject: string = fault.cause): void {
-    const nowMs = Date.now();
-    const before = this.#told.get(subject);
-    if (before?.cause === fault.cause && nowMs - Date.parse(before.at) < AGAIN_MS) return;
+    const nowMs = performance.now();
+    const logged = this.#loggedAtMs.get(subject) ?? new Map<string, number>();
+    this.#loggedAtMs.set(subject, logged);
+    const isNews = nowMs - (logged.get(fault.cause) ?? Number.NEGATIVE_INFINITY) >= AGAIN_MS;
+    if (isNews || this.#told.get(subject)?.cause !== fault.cause) this.#note(fault, subject);
+    if (!isNews) return;
+    logged.set(fault.cause, nowMs);
     this.#logger[fault.isMild ? "warn" : "error"]({ fault: fault.cause }, sentenceOf(fault));
-    this.#note(fault, subject);
   }
 
   /** The subject is well again. */
   ended(subject: string): void {
+    this.#loggedAtMs.delete(subject);
     if (this.#told.delete(subject)) this.#write();
   }
 

@@ -72,7 +72,9 @@ export async function keepConnected(
     };
     socket.addEventListener("message", receive);
     handlers.opened(socket, () => resolve(SILENT));
+    const lasting = setTimeout(() => troubles.ended("link-cut"), CUTS_MS);
     const { code, reason } = await Promise.race([closed, abandoned]);
+    clearTimeout(lasting);
     signal.removeEventListener("abort", stop);
     socket.removeEventListener("message", receive);
     socket.close();
