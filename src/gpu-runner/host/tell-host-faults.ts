@@ -33,7 +33,7 @@ export async function tellDriverFaults(troubles: Troubles, { gpu }: RunnerConfig
 
 /** Tells that no real GPU computes, where one is wanted. */
 export function tellGpuFaults(troubles: Troubles, { gpu }: RunnerConfig, devices: readonly Device[]): void {
-  const [first] = devices.filter(({ kind }) => kind === "gpu");
+  const first = devices.find(({ kind }) => kind === "gpu");
   if (wantsReal(gpu) && first?.software !== false) troubles.tell(nameGpuFault(null, first?.name ?? null), "gpu");
 }
 
