@@ -30,7 +30,7 @@ export async function checkVulkan(environment: Environment): Promise<string | Fa
   const [override, manifests] = await listManifests(environment);
   const libraries = await listLibraries(environment);
   const drivers = await Promise.all(manifests.map((path) => readDriver(path, libraries)));
-  return judgeDrivers({ override, drivers, hasLoader: libraries.has(LOADER), board: await findBoard() });
+  return judgeDrivers({ override, drivers, hasLoader: libraries?.has(LOADER) ?? true, board: await findBoard() });
 }
 
 interface Sight {
@@ -105,23 +105,26 @@ async function list(folder: string): Promise<string[]> {
   return names.map((name) => join(folder, name));
 }
 
-async function readDriver(path: string, libraries: ReadonlySet<string>): Promise<Driver> {
+async function readDriver(path: string, libraries: ReadonlySet<string> | null): Promise<Driver> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => error);
   if (typeof text !== "string") return { path, fault: text.code === "ENOENT" ? "is not there" : `cannot be read` };
   const manifest = Manifest.safeParse(parseJson(text));
   if (!manifest.success) return { path, fault: "is no manifest of a driver" };
   const library = manifest.data.ICD.library_path;
   // A bare name is left to the dynamic linker; other paths are relative to the manifest.
-  const isThere = library.includes("/") ? await exists(resolve(dirname(path), library)) : libraries.has(library);
+  const isThere = library.includes("/")
+    ? await exists(resolve(dirname(path), library))
+    : (libraries?.has(library) ?? true);
   return { path, fault: isThere ? null : `names ${library}, which is not there` };
 }
 
-/** Names of the libraries that the dynamic linker would find. */
-async function listLibraries(environment: Environment): Promise<ReadonlySet<string>> {
+/** Names of the libraries that the dynamic linker would find; null where it does not tell. */
+async function listLibraries(environment: Environment): Promise<ReadonlySet<string> | null> {
   const path = `${environment["PATH"] ?? ""}:/sbin:/usr/sbin`;
   const options = { env: { ...environment, PATH: path }, timeout: WITHIN_MS };
   const cached = await promisify(execFile)("ldconfig", ["-p"], options).catch(() => null);
   const names = [...(cached?.stdout ?? "").matchAll(/^\s+(\S+) \(/gm)].map(([, name]) => name ?? "");
+  if (names.length === 0) return null;
   const folders = (environment["LD_LIBRARY_PATH"] ?? "").split(delimiter).filter(Boolean);
   const own = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
   return new Set([...names, ...own.flat()]);

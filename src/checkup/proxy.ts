@@ -1,6 +1,6 @@
 import { request as requestHttp, setGlobalProxyFromEnv } from "node:http";
 import { request as requestHttps } from "node:https";
-import { errorOf, type Fault } from "./fault.ts";
+import type { Fault } from "./fault.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,29 +21,45 @@ const VARIABLES = {
 
 /** Fault of a variable that names no proxy; null where all do. */
 export function judgeProxies(environment: Environment): Fault | null {
-  const wrong = VARIABLES["https:"].find((name) => environment[name] && !isProxy(environment[name]));
+  const wrong = VARIABLES["https:"].find((name) => environment[name] && readProxy(environment[name]) === null);
   if (wrong === undefined) return null;
-  const found = `${wrong} is no address of a proxy: ${environment[wrong]}`;
-  return { cause: "proxy-setting", found, advice: "Write it as http://host:port, or unset it." };
+  // A name and a password stand before the last @.
+  const found = `${wrong} names no proxy that speaks http: ${environment[wrong]?.split("@").at(-1)}`;
+  const advice = "It is left out: write it as http://host:port, or unset it.";
+  return { cause: "proxy-setting", found, advice, isMild: true };
 }
 
 /**
  * Sends every later `fetch` and WebSocket of this process through the proxies that the environment names, but for hosts
- * in `NO_PROXY` and this machine. Throws the fault of a variable that names none.
+ * in `NO_PROXY` and this machine. A variable that names none is left out; its fault is returned.
  */
-export function useProxies(environment: Environment): void {
-  const fault = judgeProxies(environment);
-  if (fault !== null) throw errorOf(fault);
-  const [https, http] = [VARIABLES["https:"], VARIABLES["http:"]].map((names) =>
-    names.map((name) => environment[name]).find(Boolean),
-  );
-  if (https === undefined) return;
+export function useProxies(environment: Environment): Fault | null {
+  const [https, http] = [VARIABLES["https:"], VARIABLES["http:"]].map((names) => chooseProxy(names, environment));
   const no_proxy = [exemptOf(environment), ...LOOPBACK].filter(Boolean).join(",");
-  setGlobalProxyFromEnv({ https_proxy: https, http_proxy: http, no_proxy });
+  // Empty, not absent: for what is absent Node looks at the environment itself.
+  const chosen = { https_proxy: https?.url.href ?? "", http_proxy: http?.url.href ?? "", no_proxy };
+  if (https !== null) setGlobalProxyFromEnv(chosen);
+  return judgeProxies(environment);
 }
 
-function isProxy(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+function chooseProxy(names: readonly string[], environment: Environment): Proxy | null {
+  const proxies = names.map((variable) => ({ variable, url: readProxy(environment[variable]) }));
+  return proxies.find((proxy): proxy is Proxy => proxy.url !== null) ?? null;
+}
+
+/** Address of a proxy, by http where it names no scheme; null for what is none. */
+function readProxy(text = ""): URL | null {
+  const url = URL.parse(text.includes("://") ? text : `http://${text}`);
+  return url !== null && /^https?:$/.test(url.protocol) && isDecodable(url) ? url : null;
+}
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function exemptOf({ no_proxy, NO_PROXY }: Environment): string {
@@ -53,10 +69,7 @@ function exemptOf({ no_proxy, NO_PROXY }: Environment): string {
 /** Proxy by which `useProxies` reaches a URL; null where it goes straight. */
 export function findProxy(url: URL, environment: Environment): Proxy | null {
   const names = VARIABLES[/^(https|wss):$/.test(url.protocol) ? "https:" : "http:"];
-  const variable = names.find((name) => environment[name]);
-  const text = variable === undefined ? "" : (environment[variable] ?? "");
-  if (variable === undefined || !isProxy(text) || isExempt(url, exemptOf(environment))) return null;
-  return { url: new URL(text), variable };
+  return isExempt(url, exemptOf(environment)) ? null : chooseProxy(names, environment);
 }
 
 /** Entries are hosts, with a port or not; `.example.com` and `*.example.com` are every host below; `*` is all. */

@@ -27,14 +27,19 @@ export async function readToldFaults(dataDir: string): Promise<Readonly<Record<s
 
 const ANSWER_MS = 2_000;
 
-/** Process id of the runner that has a folder now; null for none. `wish` is told to it. */
-export function findRunnerOf(dataDir: string, wish = ""): Promise<number | null> {
+/** Errors of a socket that somebody may listen on: another user, or one who is too busy. */
+const HELD = new Set(["EACCES", "EAGAIN"]);
+
+/** Process id of the runner that has a folder now, or words where it does not answer; null for none. `wish` is told to it. */
+export function findRunnerOf(dataDir: string, wish = ""): Promise<number | "of unknown id" | null> {
   return new Promise((resolve) => {
     let text = "";
-    const socket = createConnection(join(dataDir, SOCKET_FILE));
-    const end = () => {
+    let isHeld = false;
+    const socket = createConnection(join(dataDir, SOCKET_FILE), () => (isHeld = true));
+    const end = (error?: NodeJS.ErrnoException | boolean) => {
       socket.destroy();
-      resolve(/^\d+$/m.test(text) ? Number.parseInt(text, 10) : null);
+      if (typeof error === "object" && HELD.has(error.code ?? "")) isHeld = true;
+      resolve(/^\d+$/m.test(text) ? Number.parseInt(text, 10) : isHeld ? "of unknown id" : null);
     };
     socket.setEncoding("utf8").setTimeout(ANSWER_MS, end);
     socket.once("error", end).once("close", end);

@@ -5,6 +5,7 @@ import { PROCESS } from "./shell/shell.ts";
 // Most of a start is compiling our own code: it is kept compiled in the system's temporary folder.
 enableCompileCache();
 const { useProxies } = await import("../checkup/proxy.ts");
+const { sentenceOf } = await import("../checkup/fault.ts");
 const { runProgram } = await import("./program.ts");
 
 // The reader closed the pipe early, as `head` does.
@@ -13,9 +14,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-try {
-  useProxies(process.env);
-} catch (error) {
-  PROCESS.warn(`millrace: ${(error as Error).message}\n`);
-}
+const fault = useProxies(process.env);
+if (fault !== null) PROCESS.warn(`millrace: ${sentenceOf(fault)}\n`);
 await runProgram(process.argv.slice(2), PROCESS);

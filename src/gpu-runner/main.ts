@@ -11,7 +11,7 @@ import { VERSION } from "../protocol/wire/release.ts";
 import { readConfig, type RunnerConfig } from "./config.ts";
 import { takeFolder } from "./host/own-folder.ts";
 import { collectRarely } from "./host/own-process.ts";
-import { tellDriverFaults, tellGpuFaults, tellHostFaults } from "./host/tell-host-faults.ts";
+import { tellGpuFaults, tellHostFaults } from "./host/tell-host-faults.ts";
 import { Troubles } from "./host/troubles.ts";
 import { askForLink, keepConnected } from "./link/connection.ts";
 import { findCredential } from "./link/find-credential.ts";
@@ -55,7 +55,8 @@ async function run(config: RunnerConfig, logger: Logger, troubles: Troubles): Pr
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
   process.once("disconnect", () => stopping.abort());
-  useProxies(process.env);
+  const unusable = useProxies(process.env);
+  if (unusable !== null) troubles.tell(unusable);
   await takeFolder(config.dataDir, troubles);
   await tellHostFaults(troubles, config);
   const credential = await findCredential(config, troubles);
@@ -64,9 +65,8 @@ async function run(config: RunnerConfig, logger: Logger, troubles: Troubles): Pr
     DeviceFleet.start(config, logger, troubles),
     readHardware(),
     askForLink(credential, troubles),
-    tellDriverFaults(troubles, config),
   ]);
-  tellGpuFaults(troubles, config, fleet.devices);
+  await tellGpuFaults(troubles, config, fleet.devices);
   const channel = new LinkChannel();
   const rooflines = new RooflineStore(config.dataDir, ({ key, roofline }) => {
     if (roofline !== null) channel.send({ type: "deviceRoofline", deviceKey: key, roofline });

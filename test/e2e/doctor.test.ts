@@ -78,7 +78,7 @@ describe("millrace doctor", () => {
     expect(stdout).toContain("Nothing stands in the way.");
     expect(stdout).toMatch(/^ok +key +valid, with scopes read, submit$/m);
     expect(stdout).toMatch(/^ok +clock +agrees/m);
-    expect(stdout).toMatch(/^ok +link +a WebSocket's handshake reaches/m);
+    expect(stdout).toMatch(/^– +link +only a registered runner can try it/m);
     expect(stdout).toMatch(/^ok +port +\d+ is held by the edge itself$/m);
     const all = await createKey(["admin"]);
     expect((await askDoctor({ key: all.secret })).stdout).toContain("valid, with all scopes (admin)");

@@ -31,7 +31,7 @@ export async function checkProxy({ edgeUrl, environment }: EdgeSight): Promise<V
   return proxy === null ? skip(`none on the way to ${edgeUrl}`) : ok(`${proxy.url.host} (${proxy.variable})`);
 }
 
-const Stored = Registration.extend({ edgeUrl: z.url() });
+export const Stored = Registration.extend({ edgeUrl: z.url() });
 /** Digest of no artifact: the edge answers 404 to a runner that it knows, and 401 to others. */
 const NO_ARTIFACT = `sha256:${"0".repeat(64)}`;
 /** Whether the edge knows this machine's registered runner. */

@@ -6,6 +6,7 @@ import { nameWebSocketFault, reachEdge } from "../../checkup/reach-edge.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem } from "../../protocol/wire/problem.ts";
+import { Stored } from "./check-edge.ts";
 import { judge, type Patient, skip, type Verdict } from "./finding.ts";
 
 const WITHIN_MS = 7_000;
@@ -18,18 +19,21 @@ const BODY_CHARACTERS = 4_096;
 export async function checkLink(patient: Patient): Promise<Verdict> {
   const { edgeUrl, runnerDir } = patient;
   if ((await reachEdge(edgeUrl, patient)).kind !== "edge") return skip("the edge does not answer");
-  const stored = parseJson(await readFile(join(runnerDir, "credential.json"), "utf8").catch(() => "")) as {
-    edgeUrl?: unknown;
-    credential?: unknown;
-  } | null;
-  const credential = stored?.edgeUrl === edgeUrl ? String(stored.credential) : "none";
-  const answer = await knock(new URL(endpoints.connectRunner.path, edgeUrl), credential);
+  const { origin } = new URL(edgeUrl);
+  const text = await readFile(join(runnerDir, "credential.json"), "utf8").catch(() => "");
+  const { data: stored } = Stored.safeParse(parseJson(text));
+  // The edge looks at the credential first.
+  if (stored === undefined || new URL(stored.edgeUrl).origin !== origin) {
+    return skip(`only a registered runner can try it, and ${runnerDir} has no credential for ${origin}`);
+  }
+  const answer = await knock(new URL(endpoints.connectRunner.path, edgeUrl), stored.credential);
   const problem = parseProblem(answer.text)?.problem;
+  if (problem?.code === "unauthorized") return skip("only a runner that the edge knows can try it");
   const isStripped = problem?.errors?.some(({ pointer }) => pointer === "header/upgrade") === true;
-  const isHeard = problem?.code === "unauthorized" || problem?.code === "upgrade-required";
+  const isHeard = problem?.code === "upgrade-required";
   const came = isStripped ? "the Upgrade header is taken away" : answer.came;
   return judge(
-    isHeard && !isStripped ? null : nameWebSocketFault(new URL(edgeUrl).origin, came),
+    isHeard && !isStripped ? null : nameWebSocketFault(origin, came),
     `a WebSocket's handshake reaches ${edgeUrl}`,
   );
 }

@@ -34,6 +34,7 @@ async function tryAddress({ host, port }: { readonly host: string; readonly port
   }
 }
 
+const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === "EADDRINUSE";
 const LISTENERS = ["MILLRACE_DIRECT", "MILLRACE_METRICS"] as const;
 
 /** Whether the runner could listen where its settings say, or already does. */
@@ -46,7 +47,8 @@ export async function checkListeners({ environment, runnerDir }: Patient): Promi
     const error = await tryAddress(address);
     const holder = error === null ? null : await findHolder(address.port);
     const runner = error === null ? null : await findRunnerOf(runnerDir);
-    const isOwn = runner !== null && holder?.startsWith(`process ${runner} `) === true;
+    // The system may not tell the holder, and the runner's own is the likeliest.
+    const isOwn = runner !== null && (holder === null ? isTaken(error) : holder.startsWith(`process ${runner} `));
     if (error !== null && !isOwn) return judge(namePortFault(error, address, setting, holder), "");
     told.push(`${setting} ${isOwn ? "is the runner's" : "is free"}`);
   }

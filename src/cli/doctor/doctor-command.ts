@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { examine, listChecks } from "./examine.ts";
-import { type Installation, type Patient, renderFindings } from "./finding.ts";
+import { type Installation, type Patient, renderFinding, renderVerdict } from "./finding.ts";
 import { addEdge, type EdgeOptions, findEdge } from "../options/edge-options.ts";
 import { wholeBetween } from "../options/option-values.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
@@ -34,9 +34,11 @@ export function doctorCommand(shell: Shell = PROCESS, installation = CHECKOUT): 
     .option("--only <checks>", `some of the checks, with commas between: ${listChecks(installation).join(", ")}`)
     .action(async (options: DoctorOptions) => {
       const names = chooseChecks(options.only, listChecks(installation));
-      const findings = await examine(await describePatient(options, shell, installation), names);
+      const checks = examine(await describePatient(options, shell, installation), names);
+      if (!options.json) for (const check of checks) shell.print(renderFinding(await check));
+      const findings = await Promise.all(checks);
       const isWell = findings.every(({ state }) => state !== "failure");
-      shell.print(options.json ? `${JSON.stringify({ ok: isWell, findings })}\n` : renderFindings(findings));
+      shell.print(options.json ? `${JSON.stringify({ ok: isWell, findings })}\n` : renderVerdict(findings));
       shell.exit(isWell ? 0 : 1);
     });
 }

@@ -20,7 +20,6 @@ const CHECKS: Readonly<Record<string, Check>> = {
   cpu: checkCpu,
   vulkan: checkDrivers,
   "gpu access": checkGpuAccess,
-  gpu: checkGpu,
   port: checkPort,
   listeners: checkListeners,
   proxy: checkProxy,
@@ -30,6 +29,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   key: checkKey,
   runner: checkCredential,
   "runner's word": checkTold,
+  // A driver may hang: the last, since findings are shown in this order as they come.
+  gpu: checkGpu,
 };
 /** Checks of what a runner by itself lacks: npm, its packages, and an edge on this machine. */
 const OF_CHECKOUT: ReadonlySet<string> = new Set(["node", "packages", "data folder", "port", "key"]);
@@ -39,14 +40,12 @@ export function listChecks({ kind }: Installation): string[] {
   return Object.keys(CHECKS).filter((name) => kind === "checkout" || !OF_CHECKOUT.has(name));
 }
 
-/** Findings of these checks. One that fails itself is a finding, too, and does not stop the others. */
-export function examine(patient: Patient, names: readonly string[]): Promise<Finding[]> {
-  return Promise.all(
-    names.map(async (check) => {
-      const verdict = await CHECKS[check]!(patient).catch((error: unknown) =>
-        fail(`the check itself failed: ${String(error)}`, "Tell the project, with this line."),
-      );
-      return { check, ...verdict };
-    }),
-  );
+/** Findings of these checks, which are made at once. One that fails itself is a finding, too, and does not stop the others. */
+export function examine(patient: Patient, names: readonly string[]): Promise<Finding>[] {
+  return names.map(async (check) => {
+    const verdict = await CHECKS[check]!(patient).catch((error: unknown) =>
+      fail(`the check itself failed: ${String(error)}`, "Tell the project, with this line."),
+    );
+    return { check, ...verdict };
+  });
 }

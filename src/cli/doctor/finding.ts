@@ -67,13 +67,14 @@ export function judge(fault: Fault | null, found: string): Verdict {
 
 const SIGNS = { ok: "ok", warning: "warning", failure: "FAILURE", skipped: "–" } as const;
 
-/** Findings as lines, each with what to do about it, and what follows of them. */
-export function renderFindings(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ check, state, found, advice }) => [
-    `${SIGNS[state].padEnd(8)} ${check.padEnd(16)} ${found}`,
-    ...(advice === null ? [] : [`${" ".repeat(26)}→ ${advice}`]),
-  ]);
+/** A finding as a line, and what to do about it. */
+export function renderFinding({ check, state, found, advice }: Finding): string {
+  const line = `${SIGNS[state].padEnd(8)} ${check.padEnd(16)} ${found}\n`;
+  return advice === null ? line : `${line}${" ".repeat(26)}→ ${advice}\n`;
+}
+
+/** What follows of the findings. */
+export function renderVerdict(findings: readonly Finding[]): string {
   const failures = findings.filter(({ state }) => state === "failure").map(({ check }) => check);
-  const verdict = failures.length === 0 ? "Nothing stands in the way." : `To be mended: ${failures.join(", ")}.`;
-  return `${lines.join("\n")}\n\n${verdict}\n`;
+  return failures.length === 0 ? "\nNothing stands in the way.\n" : `\nTo be mended: ${failures.join(", ")}.\n`;
 }

@@ -11,6 +11,8 @@ import type { Troubles } from "./troubles.ts";
 /** What names the folder. */
 export const FOLDER_SETTING = "--data-dir (MILLRACE_RUNNER_DIR)";
 const PAGE_BYTES = 4_096;
+/** A second runner that was refused is gone after this time, unless it tried again. */
+const LAPSE_MS = 600_000;
 
 /**
  * Takes a folder for this process until it ends. Throws the fault of a folder that cannot be written, or that another
@@ -25,6 +27,30 @@ export async function takeFolder(dataDir: string, troubles: Troubles): Promise<v
   } catch (error) {
     throw errorOf(nameFolderFault(error, dataDir, FOLDER_SETTING));
   }
+  await answerOthers(dataDir, troubles);
+  await troubles.keepIn(dataDir);
+}
+
+/**
+ * A socket ends with its process, however that ends, and is seen from other containers, too. The file of one that nobody
+ * listens on is removed.
+ */
+async function answerOthers(dataDir: string, troubles: Troubles): Promise<void> {
+  const path = join(dataDir, SOCKET_FILE);
+  let lapse: NodeJS.Timeout | undefined;
+  const server = createServer((socket) => {
+    socket.setEncoding("utf8").on("error", () => undefined);
+    socket.on("data", (wish: string) => {
+      troubles.tell(nameWish(dataDir, wish));
+      clearTimeout(lapse);
+      lapse = setTimeout(() => troubles.ended("folder-wanted"), LAPSE_MS).unref();
+    });
+    socket.end(`${process.pid}\n`);
+  });
+  server.on("error", () => undefined);
+  // A file system without sockets, or a path that is too long for one: the folder is used without the check.
+  const listen = () => once(server.unref().listen(path), "listening").then(() => null, codeOf);
+  if ((await listen()) !== "EADDRINUSE") return;
   const holder = await findRunnerOf(dataDir, String(process.pid));
   if (holder !== null) {
     throw errorOf({
@@ -33,24 +59,11 @@ export async function takeFolder(dataDir: string, troubles: Troubles): Promise<v
       advice: `Stop that one, or give this one a folder of its own by ${FOLDER_SETTING}.`,
     });
   }
-  await answerOthers(dataDir, troubles);
-  await troubles.keepIn(dataDir);
+  await rm(path, { force: true });
+  await listen();
 }
 
-/** A socket ends with its process, however that ends, and is seen from other containers, too. */
-async function answerOthers(dataDir: string, troubles: Troubles): Promise<void> {
-  const path = join(dataDir, SOCKET_FILE);
-  await rm(path, { force: true });
-  const server = createServer((socket) => {
-    socket.setEncoding("utf8").on("error", () => undefined);
-    socket.on("data", (wish: string) => troubles.tell(nameWish(dataDir, wish)));
-    socket.end(`${process.pid}\n`);
-  });
-  server.on("error", () => undefined);
-  server.unref().listen(path);
-  // A file system without sockets, or a path that is too long for one: the folder is used without the check.
-  await once(server, "listening").catch(() => undefined);
-}
+const codeOf = ({ code }: NodeJS.ErrnoException) => code;
 
 function nameWish(dataDir: string, pid: string) {
   return {

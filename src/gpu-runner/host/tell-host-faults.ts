@@ -25,18 +25,17 @@ export async function tellHostFaults(troubles: Troubles, { processBytes }: Runne
   for (const fault of faults) if (fault !== null) troubles.tell(fault);
 }
 
-/** Tells what is wrong on the way to the machine's own drivers, where they are wanted. */
-export async function tellDriverFaults(troubles: Troubles, { gpu }: RunnerConfig): Promise<void> {
-  const vulkan = wantsReal(gpu) ? await checkVulkan(process.env) : null;
+/** Tells that no GPU computes where one is wanted, and what is wrong on the way to the machine's own drivers. */
+export async function tellGpuFaults(
+  troubles: Troubles,
+  { gpu }: RunnerConfig,
+  devices: readonly Device[],
+): Promise<void> {
+  if (gpu !== "auto" && gpu.length === 0) return;
+  const wantsReal = gpu === "auto" || gpu.some((entry) => entry !== "software");
+  const gpus = devices.filter(({ kind }) => kind === "gpu");
+  if (gpus.some(({ software }) => !wantsReal || software === false)) return;
+  troubles.tell(nameGpuFault(null, gpus[0]?.name ?? null), "gpu");
+  const vulkan = wantsReal ? await checkVulkan(process.env) : null;
   if (vulkan !== null && typeof vulkan !== "string" && !vulkan.isMild) troubles.tell(vulkan, "drivers");
-}
-
-/** Tells that no real GPU computes, where one is wanted. */
-export function tellGpuFaults(troubles: Troubles, { gpu }: RunnerConfig, devices: readonly Device[]): void {
-  const first = devices.find(({ kind }) => kind === "gpu");
-  if (wantsReal(gpu) && first?.software !== false) troubles.tell(nameGpuFault(null, first?.name ?? null), "gpu");
-}
-
-function wantsReal(gpu: RunnerConfig["gpu"]): boolean {
-  return gpu === "auto" || gpu.some((entry) => entry !== "software");
 }

@@ -5,8 +5,10 @@ import { type Fault, sentenceOf } from "../../checkup/fault.ts";
 import { TROUBLES_FILE, type ToldFault } from "../../checkup/told-faults.ts";
 import { writeWhole } from "./files.ts";
 
-/** A fault that lasts is logged again after this time. */
+/** A fault that is met again is logged again after this time. */
 const AGAIN_MS = 600_000;
+/** Subjects that `millrace doctor` judges itself, as they are when it is asked. */
+const SEEN = new Set(["clock", "drivers", "gpu", "memory", "open-files", "process-memory", "proxy-setting"]);
 
 /**
  * Faults of this runner that last. Each is logged once, then rarely; the folder keeps them for `millrace doctor`, which
@@ -15,8 +17,8 @@ const AGAIN_MS = 600_000;
 export class Troubles {
   readonly #logger: Pick<BaseLogger, "warn" | "error">;
   readonly #told = new Map<string, ToldFault>();
-  /** When each cause was logged last, by subject: one that comes and goes with another is not news each time. */
-  readonly #loggedAtMs = new Map<string, Map<string, number>>();
+  /** When each cause of a subject was logged last: one that comes and goes is not news each time. */
+  readonly #loggedAtMs = new Map<string, number>();
   #file: string | null = null;
   #written: Promise<void> = Promise.resolve();
 
@@ -34,18 +36,16 @@ export class Troubles {
   /** Tells a fault of a subject, such as `link`, instead of the one that it had; each again only after ten minutes. */
   tell(fault: Fault, subject: string = fault.cause): void {
     const nowMs = performance.now();
-    const logged = this.#loggedAtMs.get(subject) ?? new Map<string, number>();
-    this.#loggedAtMs.set(subject, logged);
-    const isNews = nowMs - (logged.get(fault.cause) ?? Number.NEGATIVE_INFINITY) >= AGAIN_MS;
+    const key = `${subject} ${fault.cause}`;
+    const isNews = nowMs - (this.#loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) >= AGAIN_MS;
     if (isNews || this.#told.get(subject)?.cause !== fault.cause) this.#note(fault, subject);
     if (!isNews) return;
-    logged.set(fault.cause, nowMs);
+    this.#loggedAtMs.set(key, nowMs);
     this.#logger[fault.isMild ? "warn" : "error"]({ fault: fault.cause }, sentenceOf(fault));
   }
 
   /** The subject is well again. */
   ended(subject: string): void {
-    this.#loggedAtMs.delete(subject);
     if (this.#told.delete(subject)) this.#write();
   }
 
@@ -56,6 +56,7 @@ export class Troubles {
   }
 
   #note(fault: Fault, subject: string): void {
+    if (SEEN.has(subject)) return;
     this.#told.set(subject, { ...fault, at: new Date().toISOString() });
     this.#write();
   }

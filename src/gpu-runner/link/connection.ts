@@ -18,6 +18,8 @@ const OPEN_TIMEOUT_MS = 10_000;
 /** Number of sockets that broke within `CUTS_MS` of each other from which something between is to blame. */
 const CUTS = 3;
 const CUTS_MS = 300_000;
+/** A clock may be set, or go wrong, while the link is up. */
+const CLOCK_MS = 3_600_000;
 
 type CloseReason = Pick<CloseEvent, "code" | "reason">;
 /** Close codes that will come again until either end is corrected. */
@@ -55,15 +57,18 @@ export async function keepConnected(
 ): Promise<void> {
   signal.addEventListener("abort", () => handlers.stopping(), { once: true });
   const cuts = new LinkCuts(credential, troubles);
+  const looking = setInterval(() => void lookAtEdge(originOf(credential), troubles), CLOCK_MS).unref();
+  signal.addEventListener("abort", () => clearInterval(looking), { once: true });
   let refusals = 0;
   while (!signal.aborted) {
-    const socket = await connect(credential, signal, troubles);
+    const socket = await connect(credential, signal, troubles, cuts);
     if (socket === null) return;
     const openedAtMs = performance.now();
     const { promise: abandoned, resolve } = Promise.withResolvers<CloseReason>();
     const closed = once(socket, "close").then(([event]: CloseEvent[]): CloseReason => event ?? SILENT);
     const stop = () => socket.close(1000, "stopping");
     signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     let isHeard = false;
     const receive = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       isHeard = true;
@@ -100,21 +105,29 @@ async function connect(
   credential: StoredCredential,
   signal: AbortSignal,
   troubles: Troubles,
+  cuts: LinkCuts,
 ): Promise<WebSocket | null> {
   for (let failures = 0; !signal.aborted; failures++) {
-    const opened = await openSocket(credential, troubles);
+    const opened = await openSocket(credential, signal, troubles);
+    if (opened === null) return null;
     if (opened instanceof WebSocket) {
+      cuts.count();
       troubles.ended("link");
       return opened;
     }
+    cuts.forget();
     troubles.tell(opened, "link");
     await pause(failures, signal);
   }
   return null;
 }
 
-/** The open socket, or what is in its way. Throws where no further attempt helps. */
-async function openSocket(access: StoredCredential, troubles: Troubles): Promise<WebSocket | Fault> {
+/** The open socket, or what is in its way; null once the signal aborts. Throws where no further attempt helps. */
+async function openSocket(
+  access: StoredCredential,
+  signal: AbortSignal,
+  troubles: Troubles,
+): Promise<WebSocket | Fault | null> {
   const { linkUrl, credential } = access;
   const headers = { authorization: `Bearer ${credential}` };
   const socket = new WebSocket(linkUrl, { protocols: [LINK_SUBPROTOCOL], headers } as never);
@@ -122,13 +135,14 @@ async function openSocket(access: StoredCredential, troubles: Troubles): Promise
   // `once` rejects by itself for emitters only: for a refused socket it would wait for the timeout.
   const refused = new AbortController();
   socket.addEventListener("error", () => refused.abort(), { once: true });
-  try {
-    await once(socket, "open", { signal: AbortSignal.any([refused.signal, AbortSignal.timeout(OPEN_TIMEOUT_MS)]) });
-    return socket;
-  } catch {
-    socket.close();
-    return nameRefusal(access, troubles);
-  }
+  const ends = [signal, refused.signal, AbortSignal.timeout(OPEN_TIMEOUT_MS)];
+  const isOpen = await once(socket, "open", { signal: AbortSignal.any(ends) }).then(
+    () => true,
+    () => false,
+  );
+  if (isOpen && !signal.aborted) return socket;
+  socket.close();
+  return signal.aborted ? null : nameRefusal(access, troubles);
 }
 
 /** A failed handshake gives no reason: ordinary requests do. */
@@ -144,7 +158,10 @@ async function nameRefusal(access: StoredCredential, troubles: Troubles): Promis
 export async function askForLink(access: StoredCredential, troubles: Troubles): Promise<Fault | null> {
   const origin = originOf(access);
   const reached = await lookAtEdge(origin, troubles);
-  if (reached.kind === "fault") return reached.fault;
+  if (reached.kind === "fault") {
+    troubles.tell(reached.fault, "link");
+    return reached.fault;
+  }
   const target = { baseUrl: origin, key: access.credential };
   const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
   const { url, init } = buildRequest(target, runnerEndpoints.connectRunner, { signal });
@@ -181,6 +198,7 @@ class LinkCuts {
   readonly #host: string;
   readonly #troubles: Troubles;
   #atMs: number[] = [];
+  #last: { readonly atMs: number; readonly livedMs: number } | null = null;
 
   constructor({ linkUrl }: StoredCredential, troubles: Troubles) {
     this.#host = new URL(linkUrl).host;
@@ -189,11 +207,21 @@ class LinkCuts {
 
   /** Notes the end of a socket that was open for `livedMs`. */
   note(code: number, isHeard: boolean, livedMs: number): void {
-    const nowMs = performance.now();
-    this.#atMs = this.#atMs.filter((atMs) => nowMs - atMs < CUTS_MS);
     if (code === CLOSE_CODES.silent && !isHeard) return this.#troubles.tell(this.#mute(livedMs), "link-cut");
-    if (code !== ABNORMAL && code !== CLOSE_CODES.silent) return;
-    this.#atMs.push(nowMs);
+    if (code === ABNORMAL || code === CLOSE_CODES.silent) this.#last = { atMs: performance.now(), livedMs };
+  }
+
+  /** The next attempt failed: the edge itself was gone. */
+  forget(): void {
+    this.#last = null;
+  }
+
+  /** The next attempt found the edge up. */
+  count(): void {
+    if (this.#last === null) return;
+    const { atMs, livedMs } = this.#last;
+    this.#last = null;
+    this.#atMs = [...this.#atMs.filter((earlierMs) => atMs - earlierMs < CUTS_MS), atMs];
     if (this.#atMs.length >= CUTS) this.#troubles.tell(this.#cut(livedMs), "link-cut");
   }
 
@@ -211,7 +239,8 @@ class LinkCuts {
     return {
       cause: "link-cut",
       found: `The link to ${this.#host} was cut ${this.#atMs.length} times in ${spanS} s, last after ${inSeconds(livedMs)} s`,
-      advice: "A proxy or firewall between ends WebSockets: raise its idle timeout and its limit of their life.",
+      advice:
+        "Unless the edge restarts, a proxy or firewall between ends WebSockets: raise its idle timeout and its limit of their life.",
     };
   }
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { judgeDrivers } from "../../../src/checkup/check-vulkan.ts";
 import { listListeners } from "../../../src/checkup/find-holder.ts";
@@ -8,10 +11,14 @@ import {
   nameFolderFault,
   nameGpuFault,
 } from "../../../src/checkup/judge-host.ts";
-import { findProxy } from "../../../src/checkup/proxy.ts";
+import { findProxy, judgeProxies } from "../../../src/checkup/proxy.ts";
 import { judgeClock } from "../../../src/checkup/reach-edge.ts";
 import { judgeCpu, judgeRoom } from "../../../src/cli/doctor/check-host.ts";
 import { judgeNode } from "../../../src/cli/doctor/check-install.ts";
+import { checkLink } from "../../../src/cli/doctor/check-link.ts";
+import type { Patient } from "../../../src/cli/doctor/finding.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { plantEdge } from "../../plants/planted-edge.ts";
 
 const MiB = 2 ** 20;
 
@@ -117,6 +124,39 @@ describe("the doctor judges", () => {
     expect(exempt.map((url) => hostOf(url))).toEqual([null, null, null, "a:1"]);
     expect(hostOf("https://x.example", { HTTP_PROXY: "http://c:3" })).toBe("c:3");
     expect(hostOf("https://x.example", { HTTPS_PROXY: "http://c:3", no_proxy: "*" })).toBe(null);
+  });
+
+  it("a proxy's variable without its password, and goes on without it", () => {
+    const proxyOf = (HTTP_PROXY: string) => findProxy(new URL("http://x.example"), { HTTP_PROXY })?.url.href ?? null;
+    for (const text of ["corp:3128", "http://corp:3128", "user:s@cret@corp:3128"]) {
+      expect(judgeProxies({ HTTP_PROXY: text })).toBe(null);
+      expect(proxyOf(text)).toContain("corp:3128/");
+    }
+    for (const text of ["socks5://user:s@cret@corp:1080", "user:secret@corp:no-port", "http://us%zzer:secret@corp"]) {
+      const fault = judgeProxies({ HTTP_PROXY: text });
+      expect(fault?.found).toMatch(/^HTTP_PROXY names no proxy that speaks http: corp/);
+      expect(JSON.stringify(fault)).not.toMatch(/us.*er:|cret/);
+      expect(proxyOf(text)).toBe(null);
+    }
+    const environment = { http_proxy: "socks5://corp", HTTP_PROXY: "http://good:1" };
+    expect(findProxy(new URL("http://x.example"), environment)?.variable).toBe("HTTP_PROXY");
+  });
+
+  it("a WebSocket's way with a credential that the edge knows, and not at all without", async () => {
+    const runnerDir = await mkdtemp(join(tmpdir(), "millrace-doctor-"));
+    const stateAt = async (link: "stripped" | "unknown" | undefined, credentialOf: (url: string) => string | null) => {
+      await using edge = await plantEdge(link === undefined ? {} : { link });
+      const edgeUrl = credentialOf(edge.url);
+      const stored = { edgeUrl, linkUrl: "ws://x", runnerId: createId("runner"), credential: "mc_planted" };
+      await writeFile(join(runnerDir, "credential.json"), edgeUrl === null ? "" : JSON.stringify(stored));
+      return (await checkLink({ edgeUrl: edge.url, runnerDir, environment: {}, fetch } as unknown as Patient)).state;
+    };
+    expect(await stateAt("stripped", () => null)).toBe("skipped");
+    expect(await stateAt("stripped", () => "http://other.example")).toBe("skipped");
+    expect(await stateAt("unknown", (url) => url)).toBe("skipped");
+    expect(await stateAt("stripped", (url) => `${url}/`)).toBe("failure");
+    expect(await stateAt(undefined, (url) => `${url}/`)).toBe("ok");
+    await rm(runnerDir, { recursive: true });
   });
 
   it("who listens by the kernel's table", () => {

@@ -7,7 +7,7 @@ import { Troubles } from "../../../../src/gpu-runner/host/troubles.ts";
 
 const fault = (cause: string) => ({ cause, found: `It is ${cause}`, advice: "Mend it." });
 
-it("logs a fault once until it ends, however often it comes and goes with another, and keeps the last", async () => {
+it("logs a fault once, however often it comes and goes, and keeps the last that the doctor cannot see itself", async () => {
   const error = vi.fn<(details: unknown, message?: string) => void>();
   const troubles = new Troubles({ error, warn: error } as never);
   const folder = await mkdtemp(join(tmpdir(), "millrace-troubles-"));
@@ -15,13 +15,14 @@ it("logs a fault once until it ends, however often it comes and goes with anothe
   for (const cause of ["name", "name", "silence", "name", "silence"]) troubles.tell(fault(cause), "link");
   expect(error.mock.calls.map(([, message]) => message)).toEqual(["It is name. Mend it.", "It is silence. Mend it."]);
   troubles.tell(fault("clock"));
+  troubles.tell(fault("folder-wanted"));
   troubles.ended("link");
   troubles.tell(fault("name"), "link");
   await troubles.last(fault("credential"));
   expect(error).toHaveBeenCalledTimes(4);
   const told = await readToldFaults(folder);
   expect(Object.entries(told).map(([subject, { cause }]) => [subject, cause])).toEqual([
-    ["clock", "clock"],
+    ["folder-wanted", "folder-wanted"],
     ["link", "name"],
     ["end", "credential"],
   ]);
