@@ -39,7 +39,7 @@ export function createCommands({ name, description, own }: CommandLine, shell: S
   const program = new Command(name).description(description).version(VERSION);
   for (const command of own(shell)) program.addCommand(command);
   program
-    .addCommand(doctorCommand(shell, { isPacked: name === "millrace-runner" }))
+    .addCommand(doctorCommand(shell, name === "millrace-runner" ? "runner" : "checkout"))
     .addCommand(deviceSuiteCommand())
     .addCommand(runnerCommand(shell))
     .addCommand(modelsCommand(shell))

@@ -1,15 +1,19 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { destination, pino } from "pino";
+import { destination, type Logger, pino } from "pino";
 import { z } from "zod";
 import { ENVIRONMENTS } from "../../kernels/environments/registry.ts";
+import { type Fault, sentenceOf } from "../checkup/fault.ts";
+import { useProxies } from "../checkup/proxy.ts";
 import type { Capabilities } from "../protocol/fleet/hardware.ts";
 import type { Lease } from "../protocol/link.ts";
-import { ProblemError, PROBLEMS } from "../protocol/wire/problem.ts";
+import { type ProblemCode, ProblemError, PROBLEMS } from "../protocol/wire/problem.ts";
 import { VERSION } from "../protocol/wire/release.ts";
-import { readConfig } from "./config.ts";
+import { readConfig, type RunnerConfig } from "./config.ts";
+import { takeFolder } from "./host/own-folder.ts";
 import { collectRarely } from "./host/own-process.ts";
-import { keepConnected } from "./link/connection.ts";
+import { tellGpuFaults, tellHostFaults } from "./host/tell-host-faults.ts";
+import { Troubles } from "./host/troubles.ts";
+import { askForLink, keepConnected } from "./link/connection.ts";
 import { findCredential } from "./link/find-credential.ts";
 import { unregisterRunner } from "./link/unregister-runner.ts";
 import { DeviceFleet } from "./serving/device-fleet.ts";
@@ -38,10 +42,7 @@ import { type EdgePlace, openEdgeSystem } from "./kinds/validation/open-edge-sys
 import { JobRunner } from "./job-runner.ts";
 
 /** The runner: registers once, then serves its edge until it is stopped, or has done its work. */
-async function main(): Promise<void> {
-  collectRarely();
-  const config = readConfig(process.env);
-  const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
+async function run(config: RunnerConfig, logger: Logger, troubles: Troubles): Promise<void> {
   const stopping = new AbortController();
   /** Finishes work before the stop, once there is any. */
   let finish: () => Promise<void> = async () => undefined;
@@ -54,9 +55,18 @@ async function main(): Promise<void> {
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
   process.once("disconnect", () => stopping.abort());
-  await mkdir(config.dataDir, { recursive: true });
-  const credential = await findCredential(config);
-  const [fleet, hardware] = await Promise.all([DeviceFleet.start(config, logger), readHardware()]);
+  const unusable = useProxies(process.env);
+  if (unusable !== null) troubles.tell(unusable);
+  await takeFolder(config.dataDir, troubles);
+  await tellHostFaults(troubles, config);
+  const credential = await findCredential(config, troubles);
+  // Before devices start, which takes seconds: what stands in the way is in the log by then.
+  const [fleet, hardware] = await Promise.all([
+    DeviceFleet.start(config, logger, troubles),
+    readHardware(),
+    askForLink(credential, troubles),
+  ]);
+  await tellGpuFaults(troubles, config, fleet.devices);
   const channel = new LinkChannel();
   const rooflines = new RooflineStore(config.dataDir, ({ key, roofline }) => {
     if (roofline !== null) channel.send({ type: "deviceRoofline", deviceKey: key, roofline });
@@ -156,24 +166,49 @@ async function main(): Promise<void> {
   finish = () => session.finish(config.stopGraceMs);
   if (ephemeral !== null && ephemeral.durationMs !== null) setTimeout(end, ephemeral.durationMs);
   try {
-    await keepConnected(credential, session, stopping.signal, logger);
+    await keepConnected(credential, session, stopping.signal, { logger, troubles });
   } finally {
     await Promise.all([listener?.stop(), metrics?.stop(), spans.stop(), residency.stop(), fleet.stop()]);
   }
   if (ephemeral !== null) await unregisterRunner(credential, logger);
 }
 
-/** One sentence for errors that users can correct; the stack for others. */
-function explain(error: unknown): string {
-  if (error instanceof ProblemError) return `${error.problem.title}: ${error.problem.detail}`;
-  if (error instanceof z.ZodError) return z.prettifyError(error);
-  return error instanceof Error ? error.message : String(error);
+/** Advice on the edge's problems whose own words have none. */
+const ADVICE: Partial<Record<ProblemCode, string>> = {
+  unauthorized: "Have a registration token made at that edge: the page's Runners, or `POST /v1/runners/tokens`.",
+  "token-expired": "Have a new one made: the page's Runners, or `POST /v1/runners/tokens`.",
+  "token-used": "Have a new one made: the page's Runners, or `POST /v1/runners/tokens`.",
+};
+
+/** The reason why the runner ends, in words for those who can correct it. */
+function explain(error: unknown): Fault {
+  if (error instanceof ProblemError) {
+    const { code, title, detail } = error.problem;
+    return { cause: code, found: `${title}: ${detail.replace(/\.$/, "")}`, advice: ADVICE[code] ?? "" };
+  }
+  if (error instanceof z.ZodError) return { cause: "setting", found: z.prettifyError(error), advice: "" };
+  const { cause, message } = error instanceof Error ? error : new Error(String(error));
+  if (typeof cause === "object" && cause !== null && "found" in cause) return cause as Fault;
+  return { cause: "internal", found: message, advice: "" };
+}
+
+async function main(): Promise<void> {
+  collectRarely();
+  const config = readConfig(process.env);
+  const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
+  const troubles = new Troubles(logger);
+  try {
+    await run(config, logger, troubles);
+  } catch (error) {
+    await troubles.last(explain(error));
+    throw error;
+  }
 }
 
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`millrace runner: ${explain(error)}\n`);
+    process.stderr.write(`millrace runner: ${sentenceOf(explain(error)).trim()}\n`);
     process.exit(error instanceof ProblemError ? PROBLEMS[error.problem.code].exitCode : 1);
   },
 );

@@ -11,6 +11,7 @@ import { BackendChoices } from "../../src/gpu-runner/kinds/steps/choose-backend.
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
 import { SpanExport } from "../../src/gpu-runner/host/span-export.ts";
+import { Troubles } from "../../src/gpu-runner/host/troubles.ts";
 import { Watch } from "../../src/gpu-runner/watch/watch.ts";
 import { JobRunner } from "../../src/gpu-runner/job-runner.ts";
 import type { Sensor } from "../../src/protocol/fleet/health.ts";
@@ -188,7 +189,7 @@ export function startLiveRunner(
     runnerId: "rnr_sample",
     credential: "mc_sample",
   };
-  const done = keepConnected(credential, session, stopping.signal, logger);
+  const done = keepConnected(credential, session, stopping.signal, { logger, troubles: new Troubles(logger) });
   done.catch(() => undefined);
   return {
     benchmarks,

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { encodeFrame } from "../../src/protocol/wire/frame.ts";
 import { createId } from "../../src/protocol/wire/id.ts";
@@ -68,6 +70,19 @@ const offer = (): Offer => ({
   model: null,
 });
 const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count), { timeout: 5_000 });
+
+it("stops at once where the edge leaves the handshake without an answer", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const knocked = once(silent, "connection");
+  const waiting = startLiveRunner((silent.address() as AddressInfo).port, (...call) => infer(...call));
+  await knocked;
+  const stoppedMs = performance.now();
+  await waiting.stop();
+  expect(performance.now() - stoppedMs).toBeLessThan(5_000);
+  (await knocked)[0].destroy();
+  silent.close();
+});
 
 describe("what the runner can do", () => {
   it("is sent when it changes, and by the next hello where there was no connection", async () => {

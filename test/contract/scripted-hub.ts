@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { vi } from "vitest";
 import { decodeFrame } from "../../src/protocol/wire/frame.ts";
+import { VERSION } from "../../src/protocol/wire/release.ts";
 import { type EdgeMessage, parseText, PING, PONG, RunnerMessage } from "../../src/protocol/link.ts";
 
 type MessageOf<Type extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: Type }>;
@@ -126,7 +127,10 @@ export class ScriptedHub {
 
   private constructor(server: Server) {
     this.#server = server;
-    server.on("request", (_request, response) => response.writeHead(this.refuseWith ?? 426).end());
+    server.on("request", ({ url }, response) => {
+      if (url === "/v1/health") response.end(JSON.stringify({ status: "ok", version: VERSION }));
+      else response.writeHead(this.refuseWith ?? 426).end();
+    });
     server.on("upgrade", (request, stream) => this.#upgrade(request, stream));
   }
 

@@ -121,7 +121,7 @@ describe("an edge of this release", () => {
     expect(problem).toMatchObject({
       code: "upgrade-required",
       detail: `The edge is release ${VERSION} and speaks millrace.v1, the runner ${protocol}: ${mend}.`,
-      errors: [{ pointer: "header/sec-websocket-protocol" }],
+      errors: [{ pointer: "header/sec-websocket-protocol" }, { pointer: "header/upgrade" }],
     });
   });
 });

@@ -195,11 +195,10 @@ describe("a packed runner on a bare machine", { timeout: PATIENCE_MS }, () => {
     });
     const found = Object.fromEntries(findings.map((each) => [each.check, each.found]));
     expect(found).toMatchObject({
-      node: `${process.version}, packed with the runner`,
       packages: "webgpu, onnxruntime-node load",
       gpu: expect.stringMatching(/the software GPU|\(/),
-      port: "a packed runner starts no edge",
     });
+    expect(Object.keys(found)).not.toContain("port");
   });
 
   it("checks the software GPU, and compares with programs that were compiled when it was packed", async () => {

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { renderFindings } from "../doctor/finding.ts";
+import { renderFinding, renderVerdict } from "../doctor/finding.ts";
 import { runApart } from "../shell/run-apart.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { awaitEdge, checkDeployment } from "./check-deployment.ts";
@@ -101,7 +101,8 @@ async function deploy(options: DeployOptions, site: Site): Promise<void> {
   const isWell = findings.every(({ state }) => state !== "failure");
   if (options.json) shell.print(`${JSON.stringify({ ok: isWell, edge: edgeUrl, key, keyFile, findings })}\n`);
   else {
-    shell.print(`${renderFindings(findings)}\nThe first key is kept in ${keyFile}. To ask this edge from here:\n\n`);
+    shell.print(`${findings.map(renderFinding).join("")}${renderVerdict(findings)}`);
+    shell.print(`\nThe first key is kept in ${keyFile}. To ask this edge from here:\n\n`);
     shell.print(`  millrace context add ${names.worker} --edge ${edgeUrl} --key-file ${keyFile}\n`);
   }
   shell.exit(isWell ? 0 : 1);

@@ -2,9 +2,11 @@ import { access, constants, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { checkVulkan } from "../../checkup/check-vulkan.ts";
+import { nameGpuFault } from "../../checkup/judge-host.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { runApart } from "../shell/run-apart.ts";
-import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
+import { fail, judge, ok, type Patient, skip, type Verdict } from "./finding.ts";
 
 /** Device nodes that a program opens to use a GPU (Linux: DRM's render nodes, NVIDIA's own, AMD's for compute). */
 const NODES = [
@@ -45,7 +47,6 @@ const Shown = z.object({
 });
 type Shown = z.infer<typeof Shown>;
 const WITHIN_MS = 120_000;
-const DRIVER = "For a real GPU install its vendor's driver with the Vulkan part";
 
 /** Adapters as the runner would find them: of the machine's drivers, else the software GPU that comes by npm. */
 export async function checkGpu(patient: Patient): Promise<Verdict> {
@@ -55,18 +56,15 @@ export async function checkGpu(patient: Patient): Promise<Verdict> {
   }
   const trouble = typeof own === "string" ? own : null;
   const software = typeof own !== "string" && own.opened !== null ? own : await showSoftware(patient);
-  return judgeFallback(trouble, software);
+  const opened = typeof software === "string" ? null : (software.opened?.name ?? null);
+  return judge(nameGpuFault(trouble, opened, typeof software === "string" ? software : undefined), "");
 }
 
-/** `trouble`: how the probe of the machine's own drivers ended, if not well. */
-export function judgeFallback(trouble: string | null, software: Shown | string): Verdict {
-  const fallback = typeof software === "string" ? null : software.opened;
-  const stead = fallback === null ? "no software GPU either" : `in its stead the software GPU ${fallback.name}`;
-  if (trouble !== null)
-    return fail(`the GPU's driver fails: ${trouble}; ${stead}`, `Install the driver anew. ${DRIVER}.`);
-  if (fallback !== null) return warn(`no GPU; ${stead}`, `It computes rightly but slowly. ${DRIVER}.`);
-  const reason = typeof software === "string" ? software : "nothing opens";
-  return fail(`no GPU, and ${stead}: ${reason}`, `Models run on the CPU alone. ${DRIVER}.`);
+/** Whether the way from the Vulkan loader to the drivers is whole. */
+export async function checkDrivers({ environment }: Patient): Promise<Verdict> {
+  const seen = await checkVulkan(environment);
+  if (seen === null) return skip("known on Linux alone");
+  return typeof seen === "string" ? ok(seen) : judge(seen, "");
 }
 
 async function showSoftware(patient: Patient): Promise<Shown | string> {
@@ -79,9 +77,12 @@ async function showSoftware(patient: Patient): Promise<Shown | string> {
 }
 
 /** The program's output, or its failure in words. */
-async function showAdapters({ environment }: Patient, args: readonly string[]): Promise<Shown | string> {
-  const program = join(import.meta.dirname, "../../gpu-runner/show-adapters.ts");
-  const end = await runApart(process.execPath, [program, ...args], { environment, timeoutMs: WITHIN_MS });
+async function showAdapters(patient: Patient, args: readonly string[]): Promise<Shown | string> {
+  const { installation, environment } = patient;
+  const end = await runApart(process.execPath, [installation.showAdapters, ...args], {
+    environment,
+    timeoutMs: WITHIN_MS,
+  });
   if (end.isTimedOut) return "it hangs";
   if (end.signal !== null) return `it crashes (${end.signal})`;
   const shown = Shown.safeParse(parseJson(end.stdout));

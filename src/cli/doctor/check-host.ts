@@ -1,7 +1,15 @@
 import { mkdtemp, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
-import { cpus, totalmem } from "node:os";
+import { cpus } from "node:os";
 import { dirname, join } from "node:path";
-import { fail, ok, skip, type Verdict, warn } from "./finding.ts";
+import {
+  judgeDescriptors,
+  judgeMemory,
+  judgeProcessMemory,
+  nameFolderFault,
+  readLimits,
+  readMemory,
+} from "../../checkup/judge-host.ts";
+import { fail, judge, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
 const FLAGS = "/proc/cpuinfo";
 const GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
@@ -34,19 +42,20 @@ const NEEDED_BYTES = 256 * MiB;
 const WANTED_DISK_BYTES = 2_048 * MiB;
 const PAGE_BYTES = 4_096;
 
+/** What names the runner's folder, and that of `millrace up`. */
+export const FOLDER_SETTING = "--data-dir (MILLRACE_RUNNER_DIR)";
+
 /** Whether a folder of millrace, existing or not, is writable and has room. */
 export async function checkDataFolder(folder: string): Promise<Verdict> {
   const place = await findPlace(folder);
-  const draft = await mkdtemp(join(place, ".millrace-doctor-")).catch((error: Error) => error);
-  if (draft instanceof Error) {
-    return fail(`${folder} cannot be written: ${draft.message}`, "Give it to this user, or name another folder.");
-  }
+  let draft: string | null = null;
   try {
+    draft = await mkdtemp(join(place, ".millrace-doctor-"));
     await writeFile(join(draft, "page"), new Uint8Array(PAGE_BYTES));
   } catch (error) {
-    return fail(`${folder} takes no file: ${(error as Error).message}`, "Make room, or name another folder.");
+    return judge(nameFolderFault(error, folder, FOLDER_SETTING), "");
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    if (draft !== null) await rm(draft, { recursive: true, force: true });
   }
   const { bavail, bsize } = await statfs(place);
   return judgeRoom(folder, bavail * bsize);
@@ -70,39 +79,27 @@ async function findPlace(folder: string): Promise<string> {
 }
 
 /** The edge holds a socket for each caller and a few files for each object. */
-const NEEDED = 256;
-const WANTED = 4_096;
-const DESCRIPTOR_ADVICE =
-  "Raise it: `ulimit -n 65536`, LimitNOFILE= of a systemd unit, or --ulimit nofile= of a container.";
+const WANTED_FILES = 4_096;
 
 /** Limit of a process on open files and sockets. Linux only. */
-export async function checkDescriptors(): Promise<Verdict> {
-  const limits = await readFile("/proc/self/limits", "utf8").catch(() => null);
-  return limits === null ? skip("known on Linux alone") : judgeDescriptors(limits);
+export async function checkDescriptors({ installation }: Patient): Promise<Verdict> {
+  const limits = await readLimits();
+  if (limits === "") return skip("known on Linux alone");
+  const fault = judgeDescriptors(limits, installation.kind === "checkout" ? WANTED_FILES : undefined);
+  return judge(fault, `${/^Max open files\s+(\S+)/m.exec(limits)?.[1] ?? "no limit on"} open files`);
 }
 
-/** Judges the text of `/proc/self/limits`. */
-export function judgeDescriptors(limits: string): Verdict {
-  const [, text = ""] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
-  const limit = text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
-  if (text === "" || Number.isNaN(limit)) return skip("the system tells no limit");
-  if (limit < NEEDED) return fail(`${text} open files`, DESCRIPTOR_ADVICE);
-  return limit < WANTED ? warn(`${text} open files`, DESCRIPTOR_ADVICE) : ok(`${text} open files`);
-}
+/** Edge, runner and two processes of devices, as they settle under load; a runner alone. */
+const WANTED_BYTES = { checkout: 2_048 * MiB, runner: 512 * MiB };
+const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB, GiB: 2 ** 30 };
 
-const GiB = 2 ** 30;
-/** Edge, runner and two processes of devices, as they settle under load. */
-const WANTED_MEMORY_BYTES = 2 * GiB;
-
-/** Available memory, according to the operating system or the container. */
-export async function checkMemory(): Promise<Verdict> {
-  const limit = process.constrainedMemory();
-  const total = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return judgeMemory(process.availableMemory(), total);
-}
-
-export function judgeMemory(freeBytes: number, totalBytes: number): Verdict {
-  const found = `${(freeBytes / GiB).toFixed(1)} of ${(totalBytes / GiB).toFixed(1)} GiB free`;
-  if (freeBytes >= WANTED_MEMORY_BYTES) return ok(found);
-  return warn(found, "Edge and runner take about 2 GiB: end something else, or run them on different machines.");
+/** Available memory, according to the operating system or the container, and the limit of a device's process. */
+export async function checkMemory({ installation, environment }: Patient): Promise<Verdict> {
+  const { freeBytes, totalBytes } = readMemory();
+  const [, number, unit = ""] = /^(\d+)(KiB|MiB|GiB)?$/.exec(environment["MILLRACE_PROCESS_MEMORY"] ?? "") ?? [];
+  const processBytes = number === undefined ? totalBytes / 2 : Number(number) * (UNITS[unit] ?? 1);
+  return judge(
+    judgeProcessMemory(processBytes) ?? judgeMemory(freeBytes, totalBytes, WANTED_BYTES[installation.kind]),
+    `${Math.floor(freeBytes / MiB).toLocaleString("en")} of ${Math.floor(totalBytes / MiB).toLocaleString("en")} MiB free`,
+  );
 }

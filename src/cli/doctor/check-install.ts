@@ -8,8 +8,7 @@ const OLDEST = [20, 11] as const;
 const NODE_WITHIN_MS = 30_000;
 
 /** The Node of this machine: the first on the path that did not come by npm. */
-export async function checkNode({ environment, isPacked }: Patient): Promise<Verdict> {
-  if (isPacked) return ok(`${process.version}, packed with the runner`);
+export async function checkNode({ environment }: Patient): Promise<Verdict> {
   const program = await findNode(environment["PATH"] ?? "");
   if (program === null) return ok(`${process.version}, by npm; there is no other on the path`);
   const { code, stdout, stderr } = await runApart(program, ["--version"], { environment, timeoutMs: NODE_WITHIN_MS });
@@ -47,8 +46,8 @@ const EDGE_NATIVE = "workerd";
 const PACKAGE_WITHIN_MS = 60_000;
 
 /** Whether the native packages load here, each in a process of its own. */
-export async function checkPackages({ root, environment, isPacked }: Patient): Promise<Verdict> {
-  const natives = isPacked ? NATIVE : [...NATIVE, EDGE_NATIVE];
+export async function checkPackages({ installation: { root, kind }, environment }: Patient): Promise<Verdict> {
+  const natives = kind === "runner" ? NATIVE : [...NATIVE, EDGE_NATIVE];
   const ends = await Promise.all(
     natives.map(async (name) => {
       const args = ["--input-type=module", "-e", `await import(${JSON.stringify(name)}); process.exit(0)`];
@@ -61,7 +60,8 @@ export async function checkPackages({ root, environment, isPacked }: Patient): P
   const broken = ends.filter(({ code }) => code !== 0);
   if (broken.length === 0) return ok(`${natives.join(", ")} load`);
   const told = broken.map(({ name, signal, stderr }) => `${name}: ${signal ?? reasonOf(stderr)}`).join("; ");
-  const advice = isPacked
+  const advice =
+    kind === "runner"
     ? "Unpack the archive anew, and see that it is the one for this system (docs/operations.md)."
     : "Run `npm ci` on this machine: folders that were copied from another lack its programs.";
   return fail(told, advice);

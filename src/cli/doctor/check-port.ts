@@ -1,65 +1,56 @@
 import { once } from "node:events";
-import { readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
+import { findHolder } from "../../checkup/find-holder.ts";
+import { namePortFault } from "../../checkup/judge-host.ts";
+import { reachEdge } from "../../checkup/reach-edge.ts";
+import { findRunnerOf } from "../../checkup/told-faults.ts";
 import { isLocal } from "../context/choose-edge.ts";
-import { fail, ok, type Patient, skip, type Verdict } from "./finding.ts";
-import { reachEdge } from "./check-edge.ts";
-
-/** `0A` in `/proc/net/tcp`: listening. */
-const LISTENING = "0A";
+import { judge, ok, type Patient, skip, type Verdict } from "./finding.ts";
 
 /** Whether `millrace up` could listen, or already does. */
-export async function checkPort({ port, edgeUrl, fetch, isPacked }: Patient): Promise<Verdict> {
-  if (isPacked) return skip("a packed runner starts no edge");
-  const refused = await tryPort(port);
-  if (refused === null) return ok(`${port} is free`);
-  if (refused === "EACCES") return fail(`${port} may not be used by you`, "Choose one above 1023 with --port.");
+export async function checkPort(patient: Patient): Promise<Verdict> {
+  const { port, edgeUrl } = patient;
+  const address = { host: "127.0.0.1", port };
+  const error = await tryAddress(address);
+  if (error === null) return ok(`${port} is free`);
   const isOwn = isLocal(edgeUrl) && new URL(edgeUrl).port === String(port);
-  if (isOwn && (await reachEdge(edgeUrl, fetch)).kind === "edge") {
+  if (isOwn && (await reachEdge(edgeUrl, patient)).kind === "edge") {
     return ok(`${port} is held by the edge itself`);
   }
-  const holder = await findHolder(port);
-  return fail(
-    `${port} is taken by ${holder ?? "a process of somebody else"}`,
-    "Stop it, or choose another with --port.",
-  );
+  return judge(namePortFault(error, address, "--port", await findHolder(port)), "");
 }
 
-async function tryPort(port: number): Promise<string | null> {
+/** Error of listening there; null for none. */
+async function tryAddress({ host, port }: { readonly host: string; readonly port: number }): Promise<unknown> {
   const probe = createServer();
   try {
-    probe.listen(port, "127.0.0.1");
+    probe.listen(port, host);
     await once(probe, "listening");
     return null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? "";
+    return error;
   } finally {
     probe.close();
   }
 }
 
-/** Process and program that listens; null if the system does not show it to this user. Linux only. */
-async function findHolder(port: number): Promise<string | null> {
-  const tables = await Promise.all(
-    ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")),
-  );
-  const sockets = new Set(tables.flatMap((table) => listListeners(table, port)).map((inode) => `socket:[${inode}]`));
-  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
-  for (const pid of pids) {
-    for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
-      if (!sockets.has(await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => ""))) continue;
-      const program = await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
-      return `process ${pid} (${program.trim()})`;
-    }
-  }
-  return null;
-}
+const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+const LISTENERS = ["MILLRACE_DIRECT", "MILLRACE_METRICS"] as const;
 
-/** Inodes of the sockets that listen on a port, out of `/proc/net/tcp` (Linux, proc_pid_net(5)). */
-export function listListeners(table: string, port: number): string[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const rows = table.split("\n").map((line) => line.trim().split(/\s+/));
-  return rows
-    .filter(([, local = "", , state]) => local.endsWith(suffix) && state === LISTENING)
-    .map((row) => row[9] ?? "");
+/** Whether the runner could listen where its settings say, or already does. */
+export async function checkListeners({ environment, runnerDir }: Patient): Promise<Verdict> {
+  const told: string[] = [];
+  for (const setting of LISTENERS) {
+    const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(environment[setting] ?? "") ?? [];
+    if (port === undefined) continue;
+    const address = { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+    const error = await tryAddress(address);
+    const holder = error === null ? null : await findHolder(address.port);
+    const runner = error === null ? null : await findRunnerOf(runnerDir);
+    // The system may not tell the holder, and the runner's own is the likeliest.
+    const isOwn = runner !== null && (holder === null ? isTaken(error) : holder.startsWith(`process ${runner} `));
+    if (error !== null && !isOwn) return judge(namePortFault(error, address, setting, holder), "");
+    told.push(`${setting} ${isOwn ? "is the runner's" : "is free"}`);
+  }
+  return told.length === 0 ? skip(`neither ${LISTENERS.join(" nor ")} is set`) : ok(told.join(", "));
 }

@@ -1,14 +1,17 @@
-import { checkClock, checkCredential, checkEdge, checkKey } from "./check-edge.ts";
+import { checkClock, checkCredential, checkEdge, checkKey, checkProxy } from "./check-edge.ts";
 import { checkCpu, checkDataFolder, checkDescriptors, checkMemory } from "./check-host.ts";
-import { checkGpu, checkGpuAccess } from "./check-gpu.ts";
+import { checkDrivers, checkGpu, checkGpuAccess } from "./check-gpu.ts";
 import { checkNode, checkPackages } from "./check-install.ts";
-import { checkPort } from "./check-port.ts";
+import { checkLink } from "./check-link.ts";
+import { checkListeners, checkPort } from "./check-port.ts";
 import { checkProviders } from "./check-providers.ts";
-import { checkVulkan } from "./check-vulkan.ts";
-import { fail, type Finding, type Patient, type Verdict } from "./finding.ts";
+import { checkTold } from "./check-told.ts";
+import { fail, type Finding, type Installation, type Patient, type Verdict } from "./finding.ts";
+
+type Check = (patient: Patient) => Promise<Verdict>;
 
 /** Checks in the order of the report. */
-const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Verdict>>> = {
+const CHECKS: Readonly<Record<string, Check>> = {
   node: checkNode,
   packages: checkPackages,
   memory: checkMemory,
@@ -16,25 +19,35 @@ const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Verdict>>> =
   "runner's folder": ({ runnerDir }) => checkDataFolder(runnerDir),
   "open files": checkDescriptors,
   cpu: checkCpu,
-  vulkan: checkVulkan,
+  vulkan: checkDrivers,
   "gpu access": checkGpuAccess,
-  gpu: checkGpu,
-  providers: checkProviders,
   port: checkPort,
+  listeners: checkListeners,
+  proxy: checkProxy,
   edge: checkEdge,
   clock: checkClock,
+  link: checkLink,
   key: checkKey,
   runner: checkCredential,
+  "runner's word": checkTold,
+  // A driver may hang: the last, since findings are shown in this order as they come.
+  gpu: checkGpu,
+  providers: checkProviders,
 };
+/** Checks of what a runner by itself lacks: npm, and an edge on this machine. */
+const OF_CHECKOUT: ReadonlySet<string> = new Set(["node", "data folder", "port", "key"]);
 
-/** Findings of all checks. A check that fails itself is a finding, too, and does not stop the others. */
-export function examine(patient: Patient): Promise<Finding[]> {
-  return Promise.all(
-    Object.entries(CHECKS).map(async ([check, run]) => {
-      const verdict = await run(patient).catch((error: unknown) =>
-        fail(`the check itself failed: ${String(error)}`, "Tell the project, with this line."),
-      );
-      return { check, ...verdict };
-    }),
-  );
+/** Names of the checks of an installation. */
+export function listChecks({ kind }: Installation): string[] {
+  return Object.keys(CHECKS).filter((name) => kind === "checkout" || !OF_CHECKOUT.has(name));
+}
+
+/** Findings of these checks, which are made at once. One that fails itself is a finding, too, and does not stop the others. */
+export function examine(patient: Patient, names: readonly string[]): Promise<Finding>[] {
+  return names.map(async (check) => {
+    const verdict = await CHECKS[check]!(patient).catch((error: unknown) =>
+      fail(`the check itself failed: ${String(error)}`, "Tell the project, with this line."),
+    );
+    return { check, ...verdict };
+  });
 }

@@ -1,14 +1,27 @@
-/** Subject of the examination: this machine, and an edge as seen from here. */
-export interface Patient {
+import type { Fault } from "../../checkup/fault.ts";
+
+/** Programs of millrace on this machine. */
+export interface Installation {
+  /** Root of the project, or folder of the packed runner. */
+  readonly root: string;
+  /** A runner alone has no edge, no npm and no Node but its own. */
+  readonly kind: "checkout" | "runner";
+  /** Program that shows the adapters of this machine's drivers: `src/gpu-runner/show-adapters.ts`. */
+  readonly showAdapters: string;
+}
+
+/** An edge as seen from here. */
+export interface EdgeSight {
   readonly fetch: typeof fetch;
   readonly environment: NodeJS.ProcessEnv;
-  /** Root of the project. */
-  readonly root: string;
-  /** A packed runner, which brings its Node and has no edge. */
-  readonly isPacked: boolean;
   readonly edgeUrl: string;
   /** Null: none was named, and none is kept in the data folder. */
   readonly key: string | null;
+}
+
+/** Subject of the examination: this machine, and an edge. */
+export interface Patient extends EdgeSight {
+  readonly installation: Installation;
   /** Port that `millrace up` would listen on. */
   readonly port: number;
   readonly dataDir: string;
@@ -46,15 +59,22 @@ export function fail(found: string, advice: string): Verdict {
   return { state: "failure", found, advice };
 }
 
+/** Verdict of a check that found this fault, or else this. */
+export function judge(fault: Fault | null, found: string): Verdict {
+  if (fault === null) return ok(found);
+  return (fault.isMild ? warn : fail)(fault.found, fault.advice);
+}
+
 const SIGNS = { ok: "ok", warning: "warning", failure: "FAILURE", skipped: "–" } as const;
 
-/** Findings as lines, each with what to do about it, and what follows of them. */
-export function renderFindings(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ check, state, found, advice }) => [
-    `${SIGNS[state].padEnd(8)} ${check.padEnd(16)} ${found}`,
-    ...(advice === null ? [] : [`${" ".repeat(26)}→ ${advice}`]),
-  ]);
+/** A finding as a line, and what to do about it. */
+export function renderFinding({ check, state, found, advice }: Finding): string {
+  const line = `${SIGNS[state].padEnd(8)} ${check.padEnd(16)} ${found}\n`;
+  return advice === null ? line : `${line}${" ".repeat(26)}→ ${advice}\n`;
+}
+
+/** What follows of the findings. */
+export function renderVerdict(findings: readonly Finding[]): string {
   const failures = findings.filter(({ state }) => state === "failure").map(({ check }) => check);
-  const verdict = failures.length === 0 ? "Nothing stands in the way." : `To be mended: ${failures.join(", ")}.`;
-  return `${lines.join("\n")}\n\n${verdict}\n`;
+  return failures.length === 0 ? "\nNothing stands in the way.\n" : `\nTo be mended: ${failures.join(", ")}.\n`;
 }

@@ -97,12 +97,14 @@ function checkHandshake(headers: Headers): void {
   const offered = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
   const spoken = { release: VERSION, protocols: [LINK_SUBPROTOCOL] };
   const mismatch = explainMismatch(spoken, offered.slice(0, 8).filter(Boolean));
+  const isUpgrade = headers.get("upgrade")?.toLowerCase() === "websocket";
+  // `millrace doctor` sees by these whether a proxy took the header away.
+  const errors = isUpgrade ? [] : [{ pointer: "header/upgrade", message: "must be websocket" }];
   if (mismatch !== null) {
-    const errors = [{ pointer: "header/sec-websocket-protocol", message: `must offer ${LINK_SUBPROTOCOL}` }];
+    errors.unshift({ pointer: "header/sec-websocket-protocol", message: `must offer ${LINK_SUBPROTOCOL}` });
     throw new ProblemError("upgrade-required", mismatch, { errors });
   }
-  if (headers.get("upgrade")?.toLowerCase() !== "websocket") {
-    const errors = [{ pointer: "header/upgrade", message: "must be websocket" }];
+  if (!isUpgrade) {
     throw new ProblemError("upgrade-required", "A runner connects by a WebSocket handshake.", { errors });
   }
 }

@@ -17,6 +17,8 @@ import type { ModelContent } from "../devices/ort/model-paths.ts";
 import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { CardView } from "./card-view.ts";
+import { nameProcessFault } from "../../checkup/judge-host.ts";
+import type { Troubles } from "../host/troubles.ts";
 import { ApartProcess, timeoutOf } from "./call-apart.ts";
 import type { DeviceLogger } from "./device-child.ts";
 import type { RollOutElsewhere } from "../rollout/population.ts";
@@ -56,6 +58,8 @@ export interface DeviceHostOptions {
   readonly known?: DeviceDescription;
   /** Time without work after which the process of a GPU that holds nothing ends, until it is needed. */
   readonly restAfterMs?: number;
+  /** Where a process that does not start is told. */
+  readonly troubles?: Troubles | undefined;
   /** Program of the process, where it is not the usual one. */
   readonly entry?: URL;
 }
@@ -70,6 +74,8 @@ export interface WorkOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Problems of a process that ended, beside those of one that finds no device. */
+const DEATHS: ReadonlySet<ProblemCode> = new Set(["device-lost", "out-of-memory"]);
 const UNLOAD = { limitMs: 60_000, limitCode: "device-lost" } as const;
 
 /** Grace beyond a search's own time limit: it ends by itself, unless a candidate hangs. */
@@ -127,6 +133,11 @@ export class DeviceHost {
         return await DeviceHost.#open(options, await prepare());
       } catch (error) {
         failure = error;
+        const problem = error instanceof ProblemError ? error.problem : null;
+        if (problem !== null && DEATHS.has(problem.code)) {
+          const isMemory = problem.code === "out-of-memory";
+          options.troubles?.tell(nameProcessFault(deviceKey, problem.detail, isMemory), deviceKey);
+        }
         logger.info({ deviceKey, reason: error instanceof Error ? error.message : String(error) }, "no device here");
       }
     }

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { nameProcessFault } from "../../checkup/judge-host.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import { Troubles } from "../host/troubles.ts";
 import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import { type CallOptions, type ChildOptions, DeviceChild } from "./device-child.ts";
 import type { KeptModels } from "./kept-models.ts";
@@ -17,6 +19,8 @@ const COMPUTE_REST_MS = 3_600_000;
 export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {
   /** Facts about a device that cannot describe itself. */
   readonly known?: DeviceDescription;
+  /** Where a process that does not start again is told; absent: the log alone. */
+  readonly troubles?: Troubles | undefined;
   /** Time without a call after which a process that holds nothing ends, until the next call; absent: it stays. */
   readonly restAfterMs?: number;
 }
@@ -29,6 +33,7 @@ export class DeviceLives {
   readonly description: DeviceDescription;
   readonly #options: LivesOptions;
   readonly #models: KeptModels;
+  readonly #troubles: Troubles;
   readonly #stopping = new AbortController();
   #pipelines: readonly UsedPipeline[] = [];
   #lives = machine.FIRST_LIFE;
@@ -48,6 +53,7 @@ export class DeviceLives {
   ) {
     this.#options = options;
     this.#models = models;
+    this.#troubles = options.troubles ?? new Troubles(options.logger);
     this.#child = child;
     this.#ready = Promise.resolve(child);
     this.description = description;
@@ -150,14 +156,13 @@ export class DeviceLives {
   #wake(): void {
     if (!this.#isResting || this.#stopping.signal.aborted) return;
     this.#isResting = false;
-    const { deviceKey, logger } = this.#options;
     this.#ready = this.#child.exited
       .then(() => {
         this.#stopping.signal.throwIfAborted();
         return this.#startLife();
       })
       .catch((error: unknown) => {
-        logger.error({ deviceKey, reason: String(error) }, "device process did not start");
+        this.#tellNoStart(error);
         this.#lives = machine.noteDeath(this.#lives, 0);
         return this.#revive();
       });
@@ -202,10 +207,16 @@ export class DeviceLives {
       try {
         return await this.#startLife();
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#options.logger.error({ deviceKey: this.#options.deviceKey, reason }, "device process did not start");
+        this.#tellNoStart(error);
       }
     }
+  }
+
+  #tellNoStart(error: unknown): void {
+    const { deviceKey } = this.#options;
+    const isMemory = error instanceof ProblemError && error.problem.code === "out-of-memory";
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#troubles.tell(nameProcessFault(deviceKey, reason, isMemory), deviceKey);
   }
 
   async #startLife(): Promise<DeviceChild> {
@@ -227,6 +238,7 @@ export class DeviceLives {
       throw error;
     }
     ready = true;
+    this.#troubles.ended(this.#options.deviceKey);
     this.#lives = machine.noteReady(this.#lives);
     return child;
   }

@@ -1,22 +1,36 @@
+import { errorOf, sentenceOf } from "../../checkup/fault.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { RunnerConfig } from "../config.ts";
+import type { Troubles } from "../host/troubles.ts";
+import { lookAtEdge } from "./look-at-edge.ts";
 import { readCredential, registerRunner, type StoredCredential, writeCredential } from "./registration.ts";
 
 /** Identity for this start: of an ephemeral runner a new one, in memory alone; else the stored one, or a new one. */
-export async function findCredential(config: RunnerConfig): Promise<StoredCredential> {
+export async function findCredential(config: RunnerConfig, troubles: Troubles): Promise<StoredCredential> {
   const stored = await readCredential(config.dataDir);
-  return config.ephemeral === null ? findLasting(config, stored) : registerEphemeral(config, stored);
+  return config.ephemeral === null
+    ? findLasting(config, stored, troubles)
+    : registerEphemeral(config, stored, troubles);
 }
 
 /** Stored credential; with a token, a newly registered one. */
-async function findLasting(config: RunnerConfig, stored: StoredCredential | null): Promise<StoredCredential> {
-  if (config.token === null && stored !== null) return stored;
-  if (config.token === null || config.edgeUrl === null) {
-    throw new Error("This runner is not registered: give it the edge's address and a registration token.");
+async function findLasting(
+  config: RunnerConfig,
+  stored: StoredCredential | null,
+  troubles: Troubles,
+): Promise<StoredCredential> {
+  const { token, edgeUrl, name, labels } = config;
+  if (token === null && stored !== null) return stored;
+  if (token === null || edgeUrl === null) {
+    throw errorOf({
+      cause: "not-registered",
+      found: `No runner is registered in ${config.dataDir}`,
+      advice: "Give it the edge's address and a registration token: --edge <address> --token <token>.",
+    });
   }
-  const { token, name, labels } = config;
   try {
-    const credential = await registerRunner(config.edgeUrl, { token, name, labels: { ...labels } });
+    await mustReach(edgeUrl, troubles);
+    const credential = await registerRunner(edgeUrl, { token, name, labels: { ...labels } });
     await writeCredential(config.dataDir, credential);
     return credential;
   } catch (error) {
@@ -27,7 +41,11 @@ async function findLasting(config: RunnerConfig, stored: StoredCredential | null
 }
 
 /** Registers an ephemeral runner. Throws `conflict` where the folder has another's identity, who may be running. */
-async function registerEphemeral(config: RunnerConfig, stored: StoredCredential | null): Promise<StoredCredential> {
+async function registerEphemeral(
+  config: RunnerConfig,
+  stored: StoredCredential | null,
+  troubles: Troubles,
+): Promise<StoredCredential> {
   const { edgeUrl, token, name, labels, dataDir } = config;
   if (stored !== null) {
     const detail = `${dataDir} is the folder of the runner ${stored.runnerId}`;
@@ -36,5 +54,13 @@ async function registerEphemeral(config: RunnerConfig, stored: StoredCredential 
   if (token === null || edgeUrl === null) {
     throw new Error("An ephemeral runner registers at each start: give it the edge's address and a new token.");
   }
+  await mustReach(edgeUrl, troubles);
   return registerRunner(edgeUrl, { token, name, labels: { ...labels }, ephemeral: true });
+}
+
+/** A token is spent where it is sent: the edge has to be there first, and of a release that fits. */
+async function mustReach(edgeUrl: string, troubles: Troubles): Promise<void> {
+  const reached = await lookAtEdge(edgeUrl, troubles);
+  if (reached.kind === "fault") throw errorOf(reached.fault);
+  if (reached.mismatch !== null) throw new ProblemError("upgrade-required", sentenceOf(reached.mismatch));
 }

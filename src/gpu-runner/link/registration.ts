@@ -1,12 +1,15 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { errorOf } from "../../checkup/fault.ts";
+import { nameDamagedCredential, nameFolderFault } from "../../checkup/judge-host.ts";
 import { createClient } from "../../client/client.ts";
 import { Registration, type RegistrationInput } from "../../protocol/fleet/runner.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem, ProblemError } from "../../protocol/wire/problem.ts";
 import { writeWhole } from "../host/files.ts";
+import { FOLDER_SETTING } from "../host/own-folder.ts";
 
 /** Identity of this runner at its edge. */
 export const StoredCredential = z.object({
@@ -17,18 +20,23 @@ export const StoredCredential = z.object({
 });
 export type StoredCredential = z.infer<typeof StoredCredential>;
 
+const REGISTER_MS = 30_000;
+
 function pathOf(dataDir: string): string {
   return join(dataDir, "credential.json");
 }
 
-/** Stored credential, or null where this runner never registered. */
+/** Stored credential, or null where this runner never registered. Throws the fault of a file that cannot be read. */
 export async function readCredential(dataDir: string): Promise<StoredCredential | null> {
-  try {
-    return StoredCredential.parse(JSON.parse(await readFile(pathOf(dataDir), "utf8")));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const path = pathOf(dataDir);
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw errorOf(nameFolderFault(error, dataDir, FOLDER_SETTING));
+  });
+  if (text === null) return null;
+  const stored = StoredCredential.safeParse(parseJson(text));
+  if (!stored.success) throw errorOf(nameDamagedCredential(path));
+  return stored.data;
 }
 
 /** Writes the credential, readable by its owner only, completely or not at all. */
@@ -44,7 +52,8 @@ export async function registerRunner(edgeUrl: string, input: RegistrationInput):
     baseUrl: new URL(edgeUrl).origin,
     explain: async (response) => parseProblem(await response.text()) ?? strange(response),
   });
-  const response = await edge.send(runnerEndpoints.registerRunner, { body: input }).catch((error: unknown) => {
+  const signal = AbortSignal.timeout(REGISTER_MS);
+  const response = await edge.send(runnerEndpoints.registerRunner, { body: input, signal }).catch((error: unknown) => {
     if (isOlder(error)) {
       throw new ProblemError("upgrade-required", "The edge knows no ephemeral runners: install a newer release of it.");
     }

@@ -3,6 +3,7 @@ import { type Device, fingerprintText, type KernelAnnouncement } from "../../pro
 import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { RunnerConfig } from "../config.ts";
+import type { Troubles } from "../host/troubles.ts";
 import { FailureFile } from "../device-host/failure-file.ts";
 import { KernelGuard } from "../device-host/kernel-guard.ts";
 import { DeviceHost } from "../device-host/device-host.ts";
@@ -44,12 +45,11 @@ export class DeviceFleet {
    * Starts a process for every device: the CPU, each GPU (a software one where there is no other), and each of ONNX
    * Runtime's providers on a GPU. A machine without a usable GPU serves with its CPU alone.
    */
-  static async start(config: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+  static async start(config: RunnerConfig, logger: Logger, troubles?: Troubles): Promise<DeviceFleet> {
     const { gpu, wgslModels, dataDir, memory, processBytes } = config;
-    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, processBytes, logger };
+    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, processBytes, logger, troubles };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const [first, gpus] = await Promise.all([cpu, startGpus(gpu, { ...shared, models: wgslModels })]);
-    if (gpus.length === 0) logger.warn("no GPU: serving with the CPU alone");
     const providers = await startProviders(config, gpus, shared);
     return new DeviceFleet([first, ...gpus, ...providers.hosts], new FailureFile(dataDir, logger));
   }

@@ -91,7 +91,7 @@ export async function listenForScrapes(
     (request, response) => void answer(metrics, logger, request, response),
   );
   server.maxConnections = CONNECTIONS;
-  const opened = await openServer(server, address);
+  const opened = await openServer(server, address, "MILLRACE_METRICS");
   logger.info({ url: `${opened.origin}${PATH}` }, "serving metrics");
   return opened;
 }

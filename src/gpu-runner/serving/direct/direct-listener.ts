@@ -29,7 +29,7 @@ export class DirectListener {
       (request, response) => void answerer.answer(request, response),
     );
     server.maxConnections = LIMITS.directConnections;
-    const opened = await openServer(server, { host, port });
+    const opened = await openServer(server, { host, port }, "MILLRACE_DIRECT");
     const listener = new DirectListener(opened, `${(url ?? opened.origin).replace(/\/+$/, "")}${PATH}`);
     parts.logger.info({ url: listener.url, host, port: opened.port }, "taking direct requests");
     return listener;

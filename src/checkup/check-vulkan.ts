@@ -1,9 +1,10 @@
+import { execFile } from "node:child_process";
 import { access, readdir, readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { z } from "zod";
-import { parseJson } from "../../protocol/wire/parse-json.ts";
-import { runApart } from "../shell/run-apart.ts";
-import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
+import { parseJson } from "../protocol/wire/parse-json.ts";
+import type { Fault } from "./fault.ts";
 
 /** A driver's manifest, as the loader reads it (Vulkan-Loader, LoaderDriverInterface: "Driver Manifest File Format"). */
 const Manifest = z.object({ ICD: z.object({ library_path: z.string().min(1) }) });
@@ -18,13 +19,18 @@ interface Driver {
   readonly fault: string | null;
 }
 
-/** The way from the loader over the drivers' manifests to their libraries. Linux only; elsewhere there is no such way. */
-export async function checkVulkan({ environment }: Patient): Promise<Verdict> {
-  if (process.platform !== "linux") return skip("known on Linux alone");
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The sound drivers on the way from the loader over their manifests to their libraries, or what is wrong there. Linux
+ * only: elsewhere, where there is no such way, null.
+ */
+export async function checkVulkan(environment: Environment): Promise<string | Fault | null> {
+  if (process.platform !== "linux") return null;
   const [override, manifests] = await listManifests(environment);
   const libraries = await listLibraries(environment);
   const drivers = await Promise.all(manifests.map((path) => readDriver(path, libraries)));
-  return judgeDrivers({ override, drivers, hasLoader: libraries.has(LOADER), board: await findBoard() });
+  return judgeDrivers({ override, drivers, hasLoader: libraries?.has(LOADER) ?? true, board: await findBoard() });
 }
 
 interface Sight {
@@ -35,32 +41,51 @@ interface Sight {
   readonly board: string | null;
 }
 
-export function judgeDrivers({ override, drivers, hasLoader, board }: Sight): Verdict {
+export function judgeDrivers({ override, drivers, hasLoader, board }: Sight): string | Fault {
   const broken = drivers.filter(({ fault }) => fault !== null);
   const sound = drivers.filter(({ fault }) => fault === null).map(({ path }) => path);
   const faults = broken.map(({ path, fault }) => `${path} ${fault}`).join("; ");
   if (override !== null && sound.length === 0) {
-    return fail(
-      `${override} names no usable driver: ${faults || "it is empty"}`,
-      `Unset ${override}, or name the manifest of an installed driver.`,
-    );
+    return {
+      cause: "vulkan-setting",
+      found: `${override} names no usable driver: ${faults || "it is empty"}`,
+      advice: `Unset ${override}, or name the manifest of an installed driver.`,
+    };
   }
   if (drivers.length === 0) {
-    const found = `no Vulkan driver is installed${board === null ? "" : `, though there is ${board}`}`;
-    if (board === null) return warn(found, "Without a GPU nothing is to be done: the runner emulates one.");
-    return fail(
+    const found = `No Vulkan driver is installed${board === null ? "" : `, though there is ${board}`}`;
+    if (board === null) {
+      const advice = "Without a GPU nothing is to be done: a software GPU comes with the runner.";
+      return { cause: "vulkan-none", found, advice, isMild: true };
+    }
+    return {
+      cause: "vulkan-missing",
       found,
-      "Install the driver's Vulkan part; in a container, pass the driver in with its graphics capability.",
-    );
+      advice: "Install the driver's Vulkan part; in a container, pass the driver in with its graphics capability.",
+    };
   }
-  if (sound.length === 0) return fail(`no usable Vulkan driver: ${faults}`, "Install the GPU's driver anew.");
-  if (!hasLoader)
-    return fail(`${LOADER} is not installed`, "Install the Vulkan loader (Debian and Ubuntu: libvulkan1).");
-  if (broken.length > 0) return warn(`${sound.join(", ")}; broken: ${faults}`, "Remove or reinstall what is broken.");
-  return ok(sound.join(", "));
+  if (sound.length === 0) {
+    return {
+      cause: "vulkan-driver",
+      found: `There is no usable Vulkan driver: ${faults}`,
+      advice: "Install the GPU's driver anew.",
+    };
+  }
+  if (!hasLoader) {
+    return {
+      cause: "vulkan-loader",
+      found: `The Vulkan loader, ${LOADER}, is not installed`,
+      advice: "Install it (Debian and Ubuntu: libvulkan1).",
+    };
+  }
+  if (broken.length > 0) {
+    const found = `${sound.join(", ")}; broken: ${faults}`;
+    return { cause: "vulkan-partly", found, advice: "Remove or reinstall what is broken.", isMild: true };
+  }
+  return sound.join(", ");
 }
 
-async function listManifests(environment: NodeJS.ProcessEnv): Promise<[override: string | null, paths: string[]]> {
+async function listManifests(environment: Environment): Promise<[override: string | null, paths: string[]]> {
   const override = OVERRIDES.find((name) => environment[name] !== undefined);
   if (override !== undefined) return [override, (environment[override] ?? "").split(delimiter).filter(Boolean)];
   const home = environment["HOME"] ?? "/";
@@ -80,25 +105,26 @@ async function list(folder: string): Promise<string[]> {
   return names.map((name) => join(folder, name));
 }
 
-async function readDriver(path: string, libraries: ReadonlySet<string>): Promise<Driver> {
+async function readDriver(path: string, libraries: ReadonlySet<string> | null): Promise<Driver> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => error);
   if (typeof text !== "string") return { path, fault: text.code === "ENOENT" ? "is not there" : `cannot be read` };
   const manifest = Manifest.safeParse(parseJson(text));
   if (!manifest.success) return { path, fault: "is no manifest of a driver" };
   const library = manifest.data.ICD.library_path;
   // A bare name is left to the dynamic linker; other paths are relative to the manifest.
-  const isThere = library.includes("/") ? await exists(resolve(dirname(path), library)) : libraries.has(library);
+  const isThere = library.includes("/")
+    ? await exists(resolve(dirname(path), library))
+    : (libraries?.has(library) ?? true);
   return { path, fault: isThere ? null : `names ${library}, which is not there` };
 }
 
-/** Names of the libraries that the dynamic linker would find. */
-async function listLibraries(environment: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
+/** Names of the libraries that the dynamic linker would find; null where it does not tell. */
+async function listLibraries(environment: Environment): Promise<ReadonlySet<string> | null> {
   const path = `${environment["PATH"] ?? ""}:/sbin:/usr/sbin`;
-  const cached = await runApart("ldconfig", ["-p"], {
-    environment: { ...environment, PATH: path },
-    timeoutMs: WITHIN_MS,
-  }).catch(() => null);
+  const options = { env: { ...environment, PATH: path }, timeout: WITHIN_MS };
+  const cached = await promisify(execFile)("ldconfig", ["-p"], options).catch(() => null);
   const names = [...(cached?.stdout ?? "").matchAll(/^\s+(\S+) \(/gm)].map(([, name]) => name ?? "");
+  if (names.length === 0) return null;
   const folders = (environment["LD_LIBRARY_PATH"] ?? "").split(delimiter).filter(Boolean);
   const own = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
   return new Set([...names, ...own.flat()]);
