@@ -8,6 +8,7 @@ import {
   type RollOutRequest,
 } from "../../../../src/gpu-runner/rollout/roll-out.ts";
 import type { FleetDevice } from "../../../../src/gpu-runner/serving/device-fleet.ts";
+import { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 
 const device = (key: string) => ({ host: { device: { key } } }) as unknown as FleetDevice;
@@ -80,7 +81,7 @@ it("has the one device that is left compute the shares of two others in turn, in
   const kept = new KeptPopulation(openEcho);
   const weights = Float32Array.from({ length: 12 }, (_, member) => 1 + member);
   const plan = { seed: 1, firstEpisode: 0, episodes: 1, commonRandom: false };
-  const network = { kind: "mlp", hidden: [1], activation: "tanh" } as const;
+  const network = PolicyNetwork.parse({ kind: "mlp", hidden: [1] });
   const roll = async ({ host }: FleetDevice, part: RollOutRequest): Promise<RollOutOutcome> => {
     if (host.device.key !== "gpu0") throw new ProblemError("device-lost", "it died");
     return { ...(await kept.rollOut(part, {})), durationMs: 10 };
