@@ -80,7 +80,8 @@ async function run(config: RunnerConfig, logger: Logger, troubles: Troubles): Pr
     const { devices, kernels, jobSlots } = fleet;
     const userKernels = config.userKernels && kernels.length > 0;
     const direct = listener === null ? {} : { direct: { url: listener.url } };
-    return { version: VERSION, hardware, devices, kernels, environments, jobSlots, userKernels, ...direct };
+    const takes = { userKernels, sharesJobs: true };
+    return { version: VERSION, hardware, devices, kernels, environments, jobSlots, ...takes, ...direct };
   };
   const probe = new LinkProbe(channel);
   const residency = await ResidencyManager.open({

@@ -83,10 +83,19 @@ test("a card that cannot be shown alone, or is not there, is left out and told",
   expect(hosts).toEqual([]);
   expect(told).toEqual(
     expect.arrayContaining([
+      [expect.stringContaining("a card cannot be shown alone"), expect.objectContaining({})],
       ["a card is not alone", expect.objectContaining({ adapters: [name, name] })],
       ["no card of this machine has this address or UUID", expect.objectContaining({ entry: "0000:43:00.0" })],
     ]),
   );
+});
+
+test("a card of the list whose name no other has needs no view of its own", { timeout: TIMEOUT_MS }, async () => {
+  const open = [cards[0]!, { ...cards[1]!, name: "NVIDIA H100" }];
+  const [host, ...others] = await startGpus([ADDRESSES[0]!], shared, async () => open);
+  expect(others).toEqual([]);
+  expect(host).toMatchObject({ view: undefined, device: { key: "gpu0" } });
+  await host?.stop();
 });
 
 test(

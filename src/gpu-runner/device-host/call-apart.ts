@@ -8,28 +8,37 @@ const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 
 /**
  * A device process beside the one that serves: it shares no buffers or pipelines with it and leaves nothing behind. It
- * starts with the first call, and anew with the first one after its death, and ends when it is closed. It trusts the
- * `known` description of the device.
+ * starts with the first call, and anew with the first one after a call that failed by its death. Once closed, it has
+ * ended for good. It trusts the `known` description of the device.
  */
 export class ApartProcess {
   readonly #options: Omit<ChildOptions, "onEnd">;
   readonly #known: DeviceDescription;
   #child: DeviceChild | null = null;
+  /** Whether a caller knows of the death of this child. */
+  #isLost = false;
+  #isClosed = false;
 
   constructor(options: Omit<ChildOptions, "onEnd">, known: DeviceDescription) {
     this.#options = options;
     this.#known = known;
   }
 
-  /** Fails like the call, and with `died` where the process died of it. An abort ends the process at once. */
+  /**
+   * Fails like the call, with `died` where the process died under it or since the last one, and with `cancelled` once
+   * it is closed.
+   */
   async call<Name extends DeviceCallName>(
     name: Name,
     input: DeviceCalls[Name]["input"],
     call: CallOptions,
     died: ProblemCode,
   ): Promise<DeviceCalls[Name]["output"]> {
-    const child = this.#child?.alive === true ? this.#child : await this.#start(call.signal);
+    if (this.#isClosed) throw closed();
+    const child = this.#child === null || this.#isLost ? await this.#start(call.signal) : this.#child;
     return child.call(name, input, call).catch((error: unknown) => {
+      if (this.#isClosed) throw closed();
+      if (child === this.#child) this.#isLost = !child.alive;
       if (!(error instanceof ProblemError) || error.problem.code !== "device-lost") throw error;
       throw new ProblemError(died, `${error.problem.detail} under this call`);
     });
@@ -37,6 +46,7 @@ export class ApartProcess {
 
   /** Resolves once the process has ended. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#child?.kill();
     await this.#child?.exited;
   }
@@ -44,9 +54,20 @@ export class ApartProcess {
   async #start(signal: AbortSignal | undefined): Promise<DeviceChild> {
     const child = new DeviceChild({ ...this.#options, onEnd: () => undefined });
     this.#child = child;
-    await child.call("describe", { deviceKey: this.#options.deviceKey, known: this.#known }, { ...DESCRIBE, signal });
-    return child;
+    this.#isLost = false;
+    try {
+      await child.call("describe", { deviceKey: this.#options.deviceKey, known: this.#known }, { ...DESCRIBE, signal });
+      return child;
+    } catch (error) {
+      child.kill();
+      this.#isLost = true;
+      throw this.#isClosed ? closed() : error;
+    }
   }
+}
+
+function closed(): ProblemError {
+  return new ProblemError("cancelled", "The work that this process was for has ended");
 }
 
 /** Time limit of a benchmark, in milliseconds: a submitted kernel has a limit of its own beside the job's. */

@@ -33,9 +33,10 @@ exec "$@"`;
 /**
  * How to fork a process that is shown one card: in a namespace of its own, which needs Linux, util-linux and leave to
  * make user namespaces. Neither Vulkan's loader nor WebGPU can choose among equal cards. The process ends at once where
- * it is not possible.
+ * it is not possible. Where there is nothing to hide, it is forked as it is.
  */
 export function throughView({ board, hidden }: CardView): Pick<ForkOptions, "execPath" | "execArgv"> {
+  if (hidden.length === 0) return { execArgv: [] };
   const script = ["sh", "-c", SCRIPT, "sh", board.pciAddress ?? "none", ...hidden, "--", process.execPath];
   return { execPath: "unshare", execArgv: ["--user", "--map-root-user", "--mount", "--", ...script] };
 }

@@ -235,7 +235,7 @@ export class DeviceHost {
   /**
    * Gives the device to work that may make many calls, in processes that end with it; it waits for its turn. `open`
    * gives a process with this share of the memory that the device has left. The work's signal is aborted by the given
-   * one and by the device's end.
+   * one, by the device's end, and once the work has ended, before its processes are closed.
    */
   holdApart<Output>(
     work: (open: (memoryShare?: number) => ApartProcess, ended: AbortSignal) => Promise<Output>,
@@ -243,6 +243,7 @@ export class DeviceHost {
   ): Promise<Output> {
     const ended = AbortSignal.any([this.#lives.stopping, ...(signal === undefined ? [] : [signal])]);
     const opened: ApartProcess[] = [];
+    const done = new AbortController();
     const turn = this.#inTurn(async () => {
       const leftBytes = await this.#leftBytes(ended);
       const open = (memoryShare = 1) => {
@@ -253,8 +254,9 @@ export class DeviceHost {
         return apart;
       };
       try {
-        return await work(open, ended);
+        return await work(open, AbortSignal.any([ended, done.signal]));
       } finally {
+        done.abort();
         await Promise.all(opened.map((apart) => apart.close()));
       }
     });

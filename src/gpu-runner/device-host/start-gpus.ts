@@ -14,9 +14,11 @@ type Wanted = Pick<DeviceHostOptions, "driver" | "adapter" | "view">;
  */
 const REST_AFTER_MS = 60_000;
 
-const UNTOLD =
-  "equal GPUs cannot be told apart here: only the first is used. To use all, let the runner make user namespaces " +
-  "(util-linux's unshare --user --mount), or start a runner for each card in a container that has only that card";
+const REMEDY =
+  "let the runner make user namespaces (util-linux's unshare --user --mount), or start a runner for each card in a " +
+  "container that has only that card";
+const UNTOLD = `equal GPUs cannot be told apart here: only the first is used. To use all, ${REMEDY}`;
+const NOT_ALONE = `a card cannot be shown alone to a process, and is left out. To use it, ${REMEDY}`;
 
 /**
  * Starts a process for every GPU, with the keys `gpu0`, `gpu1` and so on. With `auto` these are the adapters of the
@@ -36,7 +38,7 @@ export async function startGpus(
     if (entry === "software") return startGpu(index, { driver: "software" }, shared);
     if (!isCardId(entry)) return startGpu(index, { driver: "own", adapter: entry }, shared);
     const card = cards.find(({ uuid, pciAddress }) => uuid === entry || pciAddress === toPciAddress(entry));
-    if (card !== undefined) return startCard(index, card, cards, shared);
+    if (card !== undefined) return startListed(index, card, cards, shared);
     shared.logger.warn({ entry, cards: cards.map(nameCard) }, "no card of this machine has this address or UUID");
     return null;
   });
@@ -96,6 +98,20 @@ async function startNamed(index: number, adapter: string, shared: Shared): Promi
   shared.logger.warn({ adapter, opened: host.device.name }, "an adapter cannot be told from another one");
   await host.stop();
   return null;
+}
+
+/** Starts a card of the list: by its name where no other card has that name, else shown alone. */
+async function startListed(
+  index: number,
+  card: Card,
+  cards: readonly Card[],
+  shared: Shared,
+): Promise<DeviceHost | null> {
+  const isUnique = card.name !== null && cards.every(({ name }, place) => name !== card.name || cards[place] === card);
+  const named = isUnique ? await startNamed(index, card.name, shared) : null;
+  const host = named ?? (await startCard(index, card, cards, shared));
+  if (host === null) shared.logger.warn({ card: nameCard(card) }, NOT_ALONE);
+  return host;
 }
 
 /** Starts a process that is shown this card alone; null where it sees none, another adapter or several. */

@@ -16,17 +16,24 @@ export interface RollOutOutcome extends EpisodeResults {
   readonly durationMs: number;
 }
 
-/** Population that stays open between rollouts of one form. */
+/** Population that stays open between rollouts of one form, one after the other. */
 export class KeptPopulation {
   readonly #open: (request: RollOutRequest) => Promise<Population>;
   #form = "";
   #population: Population | null = null;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(open: (request: RollOutRequest) => Promise<Population>) {
     this.#open = open;
   }
 
-  async rollOut(request: RollOutRequest, watch: RolloutWatch): Promise<RollOutOutcome> {
+  rollOut(request: RollOutRequest, watch: RolloutWatch): Promise<RollOutOutcome> {
+    const turn = this.#last.then(() => this.#rollOut(request, watch));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async #rollOut(request: RollOutRequest, watch: RolloutWatch): Promise<RollOutOutcome> {
     const { environment, network, members, weights, ...plan } = request;
     const form = JSON.stringify([environment, network, members]);
     if (this.#population === null || this.#form !== form) {

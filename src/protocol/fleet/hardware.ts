@@ -212,6 +212,10 @@ export const Capabilities = z
       .boolean()
       .optional()
       .meta({ description: "Takes benchmarks of submitted kernels, whose program comes with the offer" }),
+    sharesJobs: z
+      .boolean()
+      .optional()
+      .meta({ description: "Has several GPUs share a job that names `devices`; absent from an older runner: no" }),
     direct: z
       .object({ url: z.url({ protocol: /^https?$/ }).max(LIMITS.urlLength) })
       .optional()

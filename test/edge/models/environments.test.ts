@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { readOfferContext } from "../../../src/edge/kinds/registry.ts";
-import { resolveEnvironment, takesEnvironment } from "../../../src/edge/kinds/subjects/rollouts.ts";
+import { hasSharers, resolveEnvironment, takesEnvironment } from "../../../src/edge/kinds/subjects/rollouts.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { TrainingSpec } from "../../../src/protocol/jobs/training.ts";
@@ -116,5 +116,13 @@ describe("the environment that a job names", () => {
     expect(takesEnvironment(missingId.environment, { ...runner, userKernels: true })).toBe(true);
     expect(takesEnvironment(missingId.environment, { ...runner, userKernels: false })).toBe(false);
     expect(takesEnvironment(missingId.environment, { ...runner, userKernels: true, devices: [] })).toBe(false);
+  });
+
+  it("is shared by GPUs of a runner that announces it, and not by those of an older one", () => {
+    const { sharesJobs: _, ...older } = runner;
+    expect(hasSharers(runner, "all")).toBe(true);
+    expect(hasSharers(runner, ["gpu0"])).toBe(true);
+    expect(hasSharers(older, "all")).toBe(false);
+    expect(hasSharers(older, undefined)).toBe(true);
   });
 });

@@ -71,6 +71,7 @@ export const capabilities: Capabilities = {
   ],
   jobSlots: 1,
   userKernels: true,
+  sharesJobs: true,
 };
 
 export function distribution(values: readonly number[] = [1, 2, 3]): Distribution {

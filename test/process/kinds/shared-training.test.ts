@@ -1,5 +1,6 @@
 /** Trainings that several devices share: two SwiftShader processes represent two equal cards. */
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/gpu-runner/config.ts";
@@ -54,6 +55,11 @@ async function train(changes: object, onProgress: (progress: JobProgress) => voi
   return TrainingResult.parse((await runTraining(spec, context as never)).result);
 }
 
+/** Processes of trainings; that of one which learns comes before those that roll out. */
+async function listOwn(): Promise<number[]> {
+  return (await childPids(process.pid)).filter((pid) => !residents.includes(pid));
+}
+
 /** Result of a training without its durations. */
 function found({ curve, best, generations, artifacts, throughput: { steps } }: TrainingResult) {
   return { curve, best, generations, artifacts, steps };
@@ -80,24 +86,64 @@ describe("a training", () => {
   );
 
   test(
-    "bears the loss of any of its processes",
+    "bears the loss of any of its processes, tells each, and counts no work that was discarded",
     async () => {
-      let victims = 0;
-      const killNext = async () => {
-        const own = (await childPids(process.pid)).filter((pid) => !residents.includes(pid));
-        const victim = own[victims++];
-        if (victim !== undefined) process.kill(victim, "SIGKILL");
-      };
+      let own: Promise<number[]> | null = null;
+      let due = 2;
+      let killed = 0;
       // Its three processes: two that roll out, and the one that learns, once it has left a checkpoint.
+      const kill = async (pids: Promise<number[]>, place: number) => {
+        const [learner, ...others] = await pids;
+        if (process.kill([...others, learner!][place]!, "SIGKILL")) killed++;
+      };
       const shared = await train({ devices: "all" }, ({ done }) => {
-        if ([2, 5, 9].includes(done)) void killNext();
+        own ??= listOwn();
+        if (done < due || due > 8) return;
+        void kill(own, (due - 2) / 3);
+        due += 3;
       });
       expect(found(shared)).toEqual(found(alone));
-      expect(victims).toBe(3);
-      expect(shared.faults?.every(({ code }) => code === "device-lost")).toBe(true);
+      expect(killed).toBe(3);
+      const elsewhere = ["device-lost", "retried-elsewhere"];
+      const faults = shared.faults?.map(({ code, action }) => [code, action]);
+      expect(faults).toEqual([elsewhere, elsewhere, ["device-lost", "retried"]]);
+      const { devices = [], steps } = shared.throughput;
+      expect(devices.reduce((sum, each) => sum + each.steps, 0)).toBe(steps);
     },
     TIMEOUT_MS,
   );
+
+  test(
+    "that loses the process which learns before a checkpoint fails, and leaves no process behind",
+    async () => {
+      let killed = false;
+      const large = { algorithm: { name: "sep-cma-es", population: 64 }, episodes: 64, checkpointMs: 60_000 };
+      const training = train({ devices: "all", ...large }, async () => {
+        if (killed) return;
+        killed = true;
+        const [learner] = await listOwn();
+        process.kill(learner!, "SIGKILL");
+      });
+      await expect(training).rejects.toMatchObject({ problem: { code: "device-lost" } });
+      await delay(1_000);
+      expect(await listOwn()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+test("a process that is held apart is closed for good once the work has ended", { timeout: TIMEOUT_MS }, async () => {
+  const { host } = fleet.all().find(({ host: { device } }) => device.key === "gpu0")!;
+  const limits = { limitMs: 30_000, limitCode: "kernel-timeout" } as const;
+  const [describe, ended] = await host.holdApart(async (open, signal) => {
+    const apart = open();
+    const call = () => apart.call("describe", { deviceKey: "gpu0" }, limits, "device-lost");
+    await call();
+    return [call, signal];
+  });
+  expect(ended.aborted).toBe(true);
+  await expect(describe()).rejects.toMatchObject({ problem: { code: "cancelled" } });
+  expect(await listOwn()).toEqual([]);
 });
 
 test(

@@ -45,18 +45,22 @@ export function checkSharing(
   if (backend === "cpu-simd") return refuse("must not be given with the backend cpu-simd, which is one CPU");
   if (devices !== "all" && new Set(devices).size < devices.length) return refuse("must name each device once");
   if (able.length === 0 || able.some(({ capabilities }) => hasSharers(capabilities, devices))) return [];
-  const gpus = able.map(({ capabilities }) => listGpus(capabilities).join(", ") || "none");
-  return refuse(`must be GPUs of one runner, and the runners that can take the job have: ${gpus.join("; ")}`);
+  const gpus = able.map(({ capabilities }) => listSharers(capabilities).join(", ") || "none");
+  return refuse(`must be GPUs of one runner that shares jobs; those that can take it have: ${gpus.join("; ")}`);
 }
 
-function listGpus({ devices }: Pick<Capabilities, "devices">): string[] {
+type Sharer = Pick<Capabilities, "devices" | "sharesJobs">;
+
+/** GPUs of a runner that can share a job; a runner of an older release would ignore that it should. */
+function listSharers({ devices, sharesJobs = false }: Sharer): string[] {
+  if (!sharesJobs) return [];
   return devices.filter(({ backends }) => backends.includes("wgsl")).map(({ key }) => key);
 }
 
 /** Whether a runner has the GPUs that are to share a job; true for any runner if none are named. */
-export function hasSharers(capabilities: Pick<Capabilities, "devices">, devices: RolloutPlace["devices"]): boolean {
+export function hasSharers(capabilities: Sharer, devices: RolloutPlace["devices"]): boolean {
   if (devices === undefined) return true;
-  const gpus = listGpus(capabilities);
+  const gpus = listSharers(capabilities);
   return devices === "all" ? gpus.length > 0 : devices.every((key) => gpus.includes(key));
 }
 

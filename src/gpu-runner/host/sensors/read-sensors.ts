@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Sensor } from "../../../protocol/fleet/health.ts";
 import { listEntries, readText } from "../files.ts";
@@ -52,7 +53,8 @@ export interface Card extends GpuBoard {
 }
 
 /**
- * Cards of the machine with their device nodes; those of unknown address are left out.
+ * Cards of the machine with their device nodes; those of unknown address are left out, and so are nodes that /sys
+ * names and a container lacks.
  * Source: Linux kernel documentation, gpu/drm-uapi (nodes of a device); NVIDIA driver README, "The /proc Interface".
  */
 export async function readCards({ root, nvidia }: SensorSources = MACHINE): Promise<Card[]> {
@@ -62,8 +64,9 @@ export async function readCards({ root, nvidia }: SensorSources = MACHINE): Prom
       const drm = await listEntries(/^(card|renderD)\d+$/, root, "sys/bus/pci/devices", board.pciAddress, "drm");
       const facts = await readText(root, "proc/driver/nvidia/gpus", board.pciAddress, "information");
       const minor = /^Device Minor:\s*(\d+)/m.exec(facts ?? "")?.[1];
-      const nodes = drm.map((entry) => `/dev/dri/${path.basename(entry)}`);
-      return { ...board, nodes: minor === undefined ? nodes : [`/dev/nvidia${minor}`, ...nodes] };
+      const own = minor === undefined ? [] : [`/dev/nvidia${minor}`];
+      const nodes = [...own, ...drm.map((entry) => `/dev/dri/${path.basename(entry)}`)];
+      return { ...board, nodes: nodes.filter((node) => existsSync(path.join(root, node))) };
     }),
   );
 }

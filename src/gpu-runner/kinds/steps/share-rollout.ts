@@ -170,10 +170,10 @@ export async function shareRollout(
     signal,
   );
   const done = rounds.flat();
-  const durationMs = rounds.reduce(
-    (sum, round) => sum + Math.max(0, ...round.map(({ result }) => result.durationMs)),
-    0,
-  );
+  // Shares that one device takes in a round follow each other.
+  const busyMs = (round: readonly Done<RolloutShare, RollOutOutcome>[]) =>
+    Math.max(0, ...sumByDevice(round.map(measureShare)).map((each) => each.durationMs));
+  const durationMs = rounds.reduce((sum, round) => sum + busyMs(round), 0);
   const parts = done.map(({ share, result }) => ({ share, results: result }));
   return { outcome: { ...mergeShares(whole, parts), durationMs }, done: done.map(measureShare), faults };
 }

@@ -42,7 +42,7 @@ export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
   const request = { environment: source, environmentDigest: digest, network, algorithm, plan, checkpoint, ...archive };
   const { outcome, done, faults } =
     sharers === null
-      ? { outcome: await fleet.use(device, () => trainApart(device, request, context)), done: [], faults: [] }
+      ? { ...(await fleet.use(device, () => trainApart(device, request, context))), done: [] }
       : await useAll(fleet, sharers, () => trainShared(sharers, request, context));
   const files = await leaveFiles(spec, environment, outcome, context);
   const result: TrainingResult = {
@@ -103,7 +103,7 @@ function usableCheckpoint(
 }
 
 /** Trains on one device, in a process of its own. */
-function trainApart({ host }: FleetDevice, request: TrainRequest, context: WorkloadContext): Promise<TrainOutcome> {
+function trainApart({ host }: FleetDevice, request: TrainRequest, context: WorkloadContext) {
   return trainToEnd(
     (input, limitMs, died, options) => host.workApart("train", input, limitMs, died, options),
     request,

@@ -1,6 +1,7 @@
 import type { Fault } from "../../../protocol/wire/fault.ts";
 import { deathIn } from "../../environments/environment-source.ts";
 import type { ApartProcess } from "../../device-host/call-apart.ts";
+import type { WorkOptions } from "../../device-host/device-host.ts";
 import type { RollOutElsewhere } from "../../rollout/population.ts";
 import type { FleetDevice } from "../../serving/device-fleet.ts";
 import type { TrainOutcome, TrainRequest } from "../../training/train-call.ts";
@@ -29,15 +30,15 @@ export function trainShared(
     const workers = new Map(devices.map((device, place) => [device, opens[place]!(shareOf(place))]));
     const sharing = new SharedGenerations(request, workers, ended);
     const trainer = opens[0]!(shareOf(0));
-    const outcome = await trainToEnd(
+    const { outcome, faults } = await trainToEnd(
       (input, limitMs, died, options) => {
-        const call = { limitMs, limitCode: "kernel-timeout", ...options, onRollOut: sharing.rollOut } as const;
-        return trainer.call("train", input, call, died);
+        const own = { ...options, ...sharing.begin(options) };
+        return trainer.call("train", input, { limitMs, limitCode: "kernel-timeout", ...own }, died);
       },
       { ...request, isShared: true },
       { ...context, signal: ended },
     );
-    return { outcome, done: sharing.done, faults: sharing.faults };
+    return { outcome, done: sharing.done, faults: [...sharing.faults, ...faults] };
   });
 }
 
@@ -63,6 +64,9 @@ class SharedGenerations {
   readonly #signal: AbortSignal;
   #speeds: ReadonlyMap<FleetDevice, number> = new Map();
   #generations = 0;
+  #life = new AbortController();
+  /** What was done until the last checkpoint. */
+  #kept: readonly Worked[] = [];
   done: readonly Worked[] = [];
   readonly faults: Fault[] = [];
 
@@ -72,7 +76,22 @@ class SharedGenerations {
     this.#signal = signal;
   }
 
-  readonly rollOut: RollOutElsewhere = async (asked) => {
+  /** Begins a life of the trainer: what the one before did after its last checkpoint is discarded and does not count. */
+  begin({ onCheckpoint }: WorkOptions): Pick<WorkOptions, "onCheckpoint" | "onRollOut"> {
+    this.#life.abort();
+    this.#life = new AbortController();
+    this.done = this.#kept;
+    const signal = AbortSignal.any([this.#signal, this.#life.signal]);
+    return {
+      onRollOut: (asked) => this.#rollOut(asked, signal),
+      onCheckpoint: (file) => {
+        this.#kept = this.done;
+        onCheckpoint?.(file);
+      },
+    };
+  }
+
+  async #rollOut(asked: Parameters<RollOutElsewhere>[0], life: AbortSignal): ReturnType<RollOutElsewhere> {
     const { environment, network, algorithm, plan } = this.#request;
     const call = { limitMs: plan.budgetMs, limitCode: "kernel-timeout" } as const;
     const { outcome, done, faults } = await shareRollout(
@@ -82,10 +101,11 @@ class SharedGenerations {
         roll: (device, part, { signal }) =>
           this.#workers.get(device)!.call("rollOutKept", part, { ...call, signal }, deathIn(environment)),
         speedOf: (device) => this.#speeds.get(device) ?? null,
-        signal: this.#signal,
+        signal: life,
         onProgress: () => {},
       },
     );
+    life.throwIfAborted();
     this.done = sumByDevice([...this.done, ...done]);
     this.faults.push(...faults);
     // Another share means to open its population anew, so the shares change ever more seldom.
@@ -93,5 +113,5 @@ class SharedGenerations {
       this.#speeds = new Map(this.done.map(({ device, steps, durationMs }) => [device, steps / durationMs]));
     }
     return outcome;
-  };
+  }
 }

@@ -1,4 +1,5 @@
 import type { JobProgress } from "../../../protocol/jobs/job.ts";
+import type { Fault } from "../../../protocol/wire/fault.ts";
 import { type ProblemCode, ProblemError } from "../../../protocol/wire/problem.ts";
 import type { WorkOptions } from "../../device-host/device-host.ts";
 import { deathIn } from "../../environments/environment-source.ts";
@@ -73,13 +74,14 @@ type CallTrain = (
 
 /**
  * Trains from the request's checkpoint where there is one. A process that dies is replaced, as long as each leaves a
- * newer checkpoint.
+ * newer checkpoint, and told as a fault.
  */
 export async function trainToEnd(
   train: CallTrain,
   request: TrainRequest,
   { artifacts, signal, onProgress, logger }: WorkloadContext,
-): Promise<TrainOutcome> {
+): Promise<{ readonly outcome: TrainOutcome; readonly faults: readonly Fault[] }> {
+  const faults: Fault[] = [];
   const uploads = sendLatest(
     (file: Uint8Array<ArrayBuffer>) => artifacts.put("checkpoint", file),
     (error) => logger.error({ error }, "a checkpoint could not be kept"),
@@ -98,10 +100,16 @@ export async function trainToEnd(
     try {
       const outcome = await train(input, limitMs, deathIn(request.environment), options);
       await uploads.settle();
-      return outcome;
+      return { outcome, faults };
     } catch (error) {
       const died = error instanceof ProblemError && error.problem.code === "device-lost";
       if (!died || signal.aborted || checkpoint === begunFrom) throw error;
+      const { detail } = error.problem;
+      faults.push({
+        code: "device-lost",
+        detail: `the last checkpoint was gone on from: ${detail}`,
+        action: "retried",
+      });
     }
   }
 }

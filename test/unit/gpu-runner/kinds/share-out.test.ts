@@ -1,7 +1,14 @@
 import { expect, it } from "vitest";
-import { shareOut, splitRollout } from "../../../../src/gpu-runner/kinds/steps/share-rollout.ts";
+import { shareOut, shareRollout, splitRollout } from "../../../../src/gpu-runner/kinds/steps/share-rollout.ts";
 import { mergeShares } from "../../../../src/gpu-runner/rollout/merge-shares.ts";
+import type { EpisodeResults, Population } from "../../../../src/gpu-runner/rollout/population.ts";
+import {
+  KeptPopulation,
+  type RollOutOutcome,
+  type RollOutRequest,
+} from "../../../../src/gpu-runner/rollout/roll-out.ts";
 import type { FleetDevice } from "../../../../src/gpu-runner/serving/device-fleet.ts";
+import { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 
 const device = (key: string) => ({ host: { device: { key } } }) as unknown as FleetDevice;
@@ -52,6 +59,42 @@ it("gives up where every round loses a device, and ends the others where one fai
   };
   await expect(shareOut(whole, [first, second], halve, failing, signal)).rejects.toThrow("too large");
   expect(isEnded).toBe(true);
+});
+
+/** A population whose returns are its weights: one of each member. */
+async function openEcho({ members }: RollOutRequest): Promise<Population> {
+  let rows = new Float32Array(members);
+  const echo: Pick<Population, "write" | "evaluate" | "release"> = {
+    write: async (_, written) => void (rows = written),
+    evaluate: async (): Promise<EpisodeResults> => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const [lengths, causes] = [new Uint32Array(members).fill(1), new Uint8Array(members)];
+      const rest = { measures: new Float32Array(), unsound: new Uint8Array(members), waves: 1 };
+      return { returns: rows.slice(), lengths, causes, ...rest };
+    },
+    release: async () => void (rows = new Float32Array(members)),
+  };
+  return echo as Population;
+}
+
+it("has the one device that is left compute the shares of two others in turn, in its one population", async () => {
+  const kept = new KeptPopulation(openEcho);
+  const weights = Float32Array.from({ length: 12 }, (_, member) => 1 + member);
+  const plan = { seed: 1, firstEpisode: 0, episodes: 1, commonRandom: false };
+  const network = PolicyNetwork.parse({ kind: "mlp", hidden: [1] });
+  const roll = async ({ host }: FleetDevice, part: RollOutRequest): Promise<RollOutOutcome> => {
+    if (host.device.key !== "gpu0") throw new ProblemError("device-lost", "it died");
+    return { ...(await kept.rollOut(part, {})), durationMs: 10 };
+  };
+  const devices = [first, second, third];
+  const sharing = { devices, roll, speedOf: () => null, signal, onProgress: () => {} };
+  const { outcome, faults } = await shareRollout(
+    { environment: "cartpole", network, members: 12, weights, ...plan },
+    sharing,
+  );
+  expect(outcome.returns).toEqual(weights);
+  expect(outcome.durationMs).toBe(30);
+  expect(faults).toHaveLength(2);
 });
 
 it.each([

@@ -294,18 +294,20 @@ describe("what is known of cards", () => {
 });
 
 describe("the cards of a machine", () => {
-  it("have the nodes by which programs reach them", async () => {
+  it("have the nodes by which programs reach them, of those that there are", async () => {
     const pci = "sys/bus/pci/devices/0000:42:00.0/drm";
     const root = await layOutMachine({
       "proc/driver/nvidia/gpus/0000:41:00.0/information": "Model: \t NVIDIA H100\nDevice Minor: \t 3",
       [`${pci}/card1/dev`]: "226:1",
       [`${pci}/renderD129/dev`]: "226:129",
+      "dev/nvidia3": "",
+      "dev/dri/renderD129": "",
     });
     const rows = [row({}), row({ address: "00000000:42:00.0" }), row({ address: "[N/A]" })];
     const cards = await readCards({ root, nvidia: { read: async () => parseNvidiaRows(rows.join("\n")) } });
     expect(cards.map(({ pciAddress, nodes }) => [pciAddress, nodes])).toEqual([
       ["0000:41:00.0", ["/dev/nvidia3"]],
-      ["0000:42:00.0", ["/dev/dri/card1", "/dev/dri/renderD129"]],
+      ["0000:42:00.0", ["/dev/dri/renderD129"]],
     ]);
   });
 
