@@ -16,7 +16,7 @@ const Listed = z.array(
 const WITHIN_MS = 120_000;
 
 /** ONNX Runtime's providers on GPUs, as the runner would start them. */
-export async function checkProviders({ root, environment, runnerDir }: Patient): Promise<Verdict> {
+export async function checkProviders({ installation: { root }, environment, runnerDir }: Patient): Promise<Verdict> {
   const program = join(root, "src/gpu-runner/providers/main.ts");
   const args = [program, "list", `--data-dir=${runnerDir}`, "--json"];
   const end = await runApart(process.execPath, args, { environment, timeoutMs: WITHIN_MS });

@@ -24,7 +24,7 @@ it("writes the same bytes whatever the order, and an archive that reads as what 
 it("refuses a path that no archive can hold", async () => {
   const content = new Uint8Array();
   const long = `${"folder/".repeat(20)}${"n".repeat(90)}`;
-  expect((await pack([{ path: long, content }])).toString("latin1", 0, 90)).toBe("n".repeat(90));
+  expect((await pack([{ path: long, content }])).toString("latin1", 0, 97)).toBe(`folder/${"n".repeat(90)}`);
   await expect(pack([{ path: "n".repeat(101), content }])).rejects.toThrow("is too long for an archive");
   await expect(pack([{ path: "naïve", content }])).rejects.toThrow("characters that archives cannot hold");
 });
