@@ -62,8 +62,8 @@ export async function checkPackages({ installation: { root, kind }, environment 
   const told = broken.map(({ name, signal, stderr }) => `${name}: ${signal ?? reasonOf(stderr)}`).join("; ");
   const advice =
     kind === "runner"
-    ? "Unpack the archive anew, and see that it is the one for this system (docs/operations.md)."
-    : "Run `npm ci` on this machine: folders that were copied from another lack its programs.";
+      ? "Unpack the archive anew, and see that it is the one for this system (docs/operations.md)."
+      : "Run `npm ci` on this machine: folders that were copied from another lack its programs.";
   return fail(told, advice);
 }
 

@@ -47,7 +47,7 @@ export function createInFlightPart(networks = NETWORKS, depths: readonly number[
     try {
       for (const [backend, opened] of providers) yield* checkBackend(context, backend, opened, networks, depths);
     } finally {
-      await Promise.all([...providers.values()].map(({ host }) => host?.stop()));
+      await Promise.all([...providers.values()].map(async ({ host }) => host?.stop()));
     }
   };
 }

@@ -34,7 +34,7 @@ export async function tellGpuFaults(
   if (gpu !== "auto" && gpu.length === 0) return;
   const wantsReal = gpu === "auto" || gpu.some((entry) => entry !== "software");
   const gpus = devices.filter(({ kind }) => kind === "gpu");
-  if (gpus.some(({ software }) => !wantsReal || software === false)) return;
+  if (gpus.some(({ software }) => !wantsReal || !software)) return;
   troubles.tell(nameGpuFault(null, gpus[0]?.name ?? null), "gpu");
   const vulkan = wantsReal ? await checkVulkan(process.env) : null;
   if (vulkan !== null && typeof vulkan !== "string" && !vulkan.isMild) troubles.tell(vulkan, "drivers");

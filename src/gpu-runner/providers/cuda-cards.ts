@@ -1,7 +1,7 @@
 import { cpus } from "node:os";
 import { delimiter } from "node:path";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import type { GpuBoard } from "../host/sensors/gpu-board.ts";
+import { describeBoard, type GpuBoard, toPciAddress } from "../host/sensors/gpu-board.ts";
 import { NvidiaSmi } from "../host/sensors/nvidia-smi.ts";
 import { toDeviceName } from "../host/hardware/device-names.ts";
 import type { ProviderDevice, Sight } from "./gpu-providers.ts";
@@ -25,7 +25,7 @@ export async function findCudaCards(sight: Sight, readBoards = askBoards): Promi
   const boards = listVisible(null, visible) ?? listVisible(await readBoards(), visible) ?? [null];
   const seen = boards.map((board, deviceId) => ({ board, deviceId }));
   if (seen.length === 0) return `CUDA_VISIBLE_DEVICES is "${visible}", which names no card`;
-  const cards = seen.filter(({ board }) => isWanted(board?.name ?? UNNAMED, sight));
+  const cards = seen.filter(({ board }) => isWanted(board, sight));
   if (cards.length === 0) return "MILLRACE_GPU leaves out every card of NVIDIA; MILLRACE_ORT_CUDA=on takes all of them";
   const { folder, files, ort, cuda, libraries } = installed;
   await linkRuntime(folder, Object.keys(files), linkDir);
@@ -57,15 +57,21 @@ export async function findCudaCards(sight: Sight, readBoards = askBoards): Promi
           cpu: cpus()[0]?.model.trim() ?? "unknown",
         },
         memoryBytes: board?.memoryBytes ?? null,
+        ...(board && { board: describeBoard({ ...board, matchedBy: "address" }) }),
       },
     };
   });
 }
 
 /** Whether `MILLRACE_GPU` has this card. */
-function isWanted(name: string, { wanted, gpu }: Pick<Sight, "wanted" | "gpu">): boolean {
+function isWanted(board: GpuBoard | null, { wanted, gpu }: Pick<Sight, "wanted" | "gpu">): boolean {
   if (wanted === "on" || gpu === "auto") return true;
-  return gpu.some((entry) => toDeviceName(name).includes(toDeviceName(entry)));
+  const name = toDeviceName(board?.name ?? UNNAMED);
+  const address = (entry: string) => toPciAddress(entry) ?? entry;
+  return gpu.some(
+    (entry) =>
+      (board !== null && [board.uuid, board.pciAddress].includes(address(entry))) || name.includes(toDeviceName(entry)),
+  );
 }
 
 /**

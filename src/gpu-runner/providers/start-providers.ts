@@ -57,7 +57,7 @@ export async function startProviders(
   // The rest of a runner's devices are the CPU and its GPUs.
   let room = LIMITS.devices - 1 - gpus.length;
   const started = await Promise.all(
-    found.flat().map((each): StartedProviders | Promise<StartedProviders> => {
+    found.flat().map(async (each): Promise<StartedProviders> => {
       if ("device" in each && room-- > 0) return startDevice(each.backend, each.device, shared);
       const tooMany = { reason: `a runner has ${LIMITS.devices} devices at most`, isMissed: true };
       const { backend, reason, isMissed } = { ...tooMany, ...each };

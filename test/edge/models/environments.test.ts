@@ -89,7 +89,7 @@ describe("a submission that is wrong", () => {
     ["a buffer", { wgsl: `${counter.wgsl}\n@group(0) @binding(9) var<storage> mine: u32;` }, "#/wgsl"],
     ["a buffer behind a comment that ends otherwise", { wgsl: `${counter.wgsl}\n//\u2028@binding(9)` }, "#/wgsl"],
     ["a directive", { wgsl: `enable f16;\n${counter.wgsl}` }, "#/wgsl"],
-  ])("has %s", async (_, changes, pointer) => {
+  ])("has %s", async (_name, changes, pointer) => {
     expect(pointersOf(await submit({ ...fresh(), ...changes }))).toContain(pointer);
   });
 });
@@ -119,7 +119,7 @@ describe("the environment that a job names", () => {
   });
 
   it("is shared by GPUs of a runner that announces it, and not by those of an older one", () => {
-    const { sharesJobs: _, ...older } = runner;
+    const { sharesJobs: _shares, ...older } = runner;
     expect(hasSharers(runner, "all")).toBe(true);
     expect(hasSharers(runner, ["gpu0"])).toBe(true);
     expect(hasSharers(older, "all")).toBe(false);

@@ -135,14 +135,14 @@ describe("a training", () => {
 test("a process that is held apart is closed for good once the work has ended", { timeout: TIMEOUT_MS }, async () => {
   const { host } = fleet.all().find(({ host: { device } }) => device.key === "gpu0")!;
   const limits = { limitMs: 30_000, limitCode: "kernel-timeout" } as const;
-  const [describe, ended] = await host.holdApart(async (open, signal) => {
+  const [again, ended] = await host.holdApart(async (open, signal) => {
     const apart = open();
     const call = () => apart.call("describe", { deviceKey: "gpu0" }, limits, "device-lost");
     await call();
     return [call, signal];
   });
   expect(ended.aborted).toBe(true);
-  await expect(describe()).rejects.toMatchObject({ problem: { code: "cancelled" } });
+  await expect(again()).rejects.toMatchObject({ problem: { code: "cancelled" } });
   expect(await listOwn()).toEqual([]);
 });
 

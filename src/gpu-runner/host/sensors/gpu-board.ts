@@ -40,7 +40,7 @@ export type KnownGpu = Pick<Device, "key" | "name" | "kind" | "software" | "boar
 export type MatchedBoard = GpuBoard & { readonly matchedBy: NonNullable<WireBoard["matchedBy"]> };
 
 /**
- * Card of each GPU, by key. A GPU that was shown a single card has that one, by its address. The others share the rest:
+ * Card of each GPU, by key. A GPU that was shown a single card has that one, by its address. The others share the rest first:
  * cards with names are matched by name, of several with the same the first. Otherwise the first adapter of a vendor is
  * its card with the most memory, and so on, since adapters are listed best first. The rest have no card.
  */
@@ -56,16 +56,18 @@ export function matchBoards(
     if (board !== undefined) matched.set(key, { ...board, matchedBy: "address" });
   }
   const taken = new Set([...matched.values()].map(({ pciAddress }) => pciAddress));
-  const free = boards.filter(({ pciAddress }) => pciAddress === null || !taken.has(pciAddress));
+  // A card that a device was shown may also be another runtime's, where no other card fits.
+  const isTaken = ({ pciAddress }: GpuBoard) => Number(pciAddress !== null && taken.has(pciAddress));
+  const freeFirst = boards.toSorted((a, b) => isTaken(a) - isTaken(b));
   const unmatched = gpus.filter(({ board }) => board?.matchedBy !== "address");
   for (const gpu of unmatched) {
     const vendor = vendorOf(gpu);
-    const ofVendor = free.filter((board) => board.vendor === vendor);
+    const ofVendor = freeFirst.filter((board) => board.vendor === vendor);
     // Devices of Dawn and of ONNX Runtime may be the same adapter.
     const names = [...new Set(unmatched.filter((other) => vendorOf(other) === vendor).map(({ name }) => name))];
     const unnamed = ofVendor
       .filter(({ name }) => name === null)
-      .toSorted((a, b) => (b.memoryBytes ?? 0) - (a.memoryBytes ?? 0));
+      .toSorted((a, b) => isTaken(a) - isTaken(b) || (b.memoryBytes ?? 0) - (a.memoryBytes ?? 0));
     const named = ofVendor.find((board) => isNamed(board, gpu.name));
     const board =
       named ??

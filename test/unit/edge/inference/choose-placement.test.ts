@@ -129,11 +129,22 @@ describe("the choice of a placement", () => {
       );
     expect(chosenOf(0, 1.2)).toEqual(["cuda", "cuda"]);
     expect(chosenOf(1, 1.2)).toEqual(["wgsl", "wgsl"]);
-    // Too near to tell, and measured elsewhere, where it may be another day's difference.
-    expect(chosenOf(0, 1.04).toSorted()).toEqual(["cuda", "wgsl"]);
-    expect(chosenOf(0, 1.2, { runnerId: "rnr_other" }).toSorted()).toEqual(["cuda", "wgsl"]);
-    // Equal cards.
-    expect(chosenOf(0, 1.2, { backend: "wgsl" }).toSorted()).toEqual(["cuda", "wgsl"]);
+  });
+
+  it.each([
+    ["a backend that another one of its runner beats", {}, 1.1, false],
+    ["one that is too near to tell", {}, 1.04, true],
+    ["one that was measured elsewhere, maybe on another day", { runnerId: "rnr_else" }, 1.1, true],
+    ["an equal card", { backend: "ort-cuda" }, 1.1, true],
+  ] as const)("looks at %s or not", (_, changes, slower, isSeen) => {
+    const fits = [
+      [livePlacement("cuda", { runnerId: "rnr_here", backend: "ort-cuda" }), outlook(2)],
+      [livePlacement("wgsl", { runnerId: "rnr_here", backend: "wgsl", ...changes }), outlook(2 * slower)],
+      [livePlacement("last", { runnerId: "rnr_other", backend: "wgsl" }), outlook(2.4)],
+    ] as const;
+    const draws = [0, 0.5, 0.99].flatMap((first) => [0, 0.99].map((second) => [first, second]));
+    const all = draws.map((pair) => chosen({ placements: fits, budgetMs: 50, draws: pair }));
+    expect(all.includes("wgsl")).toBe(isSeen);
   });
 
   it("counts what waits, what is cold and what has passed against the budget", () => {

@@ -31,7 +31,9 @@ it("asks NVIDIA's program twice, unless there is none", async () => {
   const late = vi.fn<RunProgram>(() => Promise.reject(new Error("timeout")));
   await expect(ask(late)).rejects.toThrow("nvidia-smi tells of no card");
   expect(late).toHaveBeenCalledTimes(2);
-  late.mockRejectedValueOnce(new Error("timeout")).mockResolvedValueOnce("T4, GPU-1, 16, 70, 1, 1, 1, 1, 1, 0");
+  late
+    .mockRejectedValueOnce(new Error("timeout"))
+    .mockResolvedValueOnce("T4, GPU-1, 00000000:41:00.0, 16, 70, 1, 1, 1, 1, 1, 0");
   expect(await ask(late)).toMatchObject([{ name: "T4" }]);
   const absent = vi.fn<RunProgram>(() => Promise.reject(Object.assign(new Error("absent"), { code: "ENOENT" })));
   expect(await ask(absent)).toBeNull();
@@ -41,6 +43,8 @@ it("asks NVIDIA's program twice, unless there is none", async () => {
 it.each([
   ["auto", "auto", ["cuda0", "cuda1"]],
   [["rtx 4090"], "auto", ["cuda1"]],
+  [["0000:41:00.0"], "auto", ["cuda0"]],
+  [["GPU-2"], "auto", ["cuda1"]],
   [["software"], "auto", expect.stringContaining("MILLRACE_GPU leaves out")],
   [[], "auto", expect.stringContaining("MILLRACE_GPU leaves out")],
   [[], "on", ["cuda0", "cuda1"]],
@@ -53,7 +57,10 @@ it.each([
   await writeFile(join(dataDir, "providers/ort-cuda/installed.json"), JSON.stringify(record));
   vi.stubEnv("CUDA_VISIBLE_DEVICES", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const named = ["Tesla T4", "NVIDIA GeForce RTX 4090"].map((name) => ({ name }) as GpuBoard);
+  const named = [
+    { name: "Tesla T4", uuid: "GPU-1", pciAddress: "0000:41:00.0" },
+    { name: "NVIDIA GeForce RTX 4090", uuid: "GPU-2", pciAddress: "0000:42:00.0" },
+  ].map((card) => card as GpuBoard);
   const sight = { wanted, gpu, tf32: true, gpus: [], dataDir };
   const found = await findCudaCards(sight, async () => named);
   expect(typeof found === "string" ? found : found.map(({ deviceKey }) => deviceKey)).toEqual(keys);

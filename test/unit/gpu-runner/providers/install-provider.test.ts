@@ -82,7 +82,7 @@ describe("installing CUDA's libraries", () => {
     const serve =
       (sha256: string): typeof fetch =>
       async (url) =>
-        String(url).endsWith(name)
+        new Request(url).url.endsWith(name)
           ? new Response(new Uint8Array(wheel))
           : Response.json({ files: [{ filename: name, url: `/files/${name}`, hashes: { sha256 } }] });
     await expect(install({ fetch: serve("f".repeat(64)) })).rejects.toThrow("its index says");
