@@ -90,7 +90,7 @@ export async function* checkNetworks(context: SuiteContext): AsyncGenerator<Chec
       }
     }
   } finally {
-    await Promise.all([...providers.values()].map(async ({ host }) => host?.stop()));
+    await Promise.all([...providers.values()].map(async (each) => each.host?.stop()));
   }
 }
 
