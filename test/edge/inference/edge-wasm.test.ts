@@ -65,6 +65,8 @@ function withEdge(modelVersionId: string): CalibrationResult {
     fidelity,
     sweep: [1, 8, LIMITS.edgeRows].map((rows) => ({ rows, serviceMs: distribution([0.001 * rows]) })),
     linkMs: distribution([0.01]),
+    // One that was not loaded in time would not be asked where a runner is sooner.
+    loadMs: 0,
   });
   // The last is not of the edge.
   return { ...result, placements: [own!, atEdge("fp32", 1), atEdge("edge-int8", 0.9), atEdge("int4", 0.95)] };
@@ -215,17 +217,18 @@ describe("what the edge alone answers", () => {
     scripted.succeed(await scripted.next("offer"), withEdge(version.id));
     expect((await scripted.next("jobSettled")).stored).toBe(true);
     await env.ARTIFACTS.delete(`artifacts/${version.digest.replace(":", "/")}`);
+    const pending = infer([OBSERVATION], { model: "gone" });
+    const output = { name: "y", dtype: "float32" as const, shape: [1, 2], bytes: new Uint8Array(8) };
+    scripted.answer((await scripted.nextInfer()).offer, [output]);
+    const reply = InferReply.parse((await pending).json);
+    expect(reply.placement.runnerId).toBe(runner.runnerId);
+    expect(reply.faults).toMatchObject([{ code: "no-placement", action: "retried-elsewhere" }]);
     const alone = { model: "gone", runnerId: EDGE_RUNNER_ID };
     await vi.waitFor(
       async () => expect(problemOf(await infer([OBSERVATION], alone)).detail).toContain("could not load"),
       BOUND,
     );
     expect(problemOf(await infer([OBSERVATION], alone))).toMatchObject({ code: "no-placement", status: 503 });
-    const pending = infer([OBSERVATION], { model: "gone" });
-    const output = { name: "y", dtype: "float32" as const, shape: [1, 2], bytes: new Uint8Array(8) };
-    scripted.answer((await scripted.nextInfer()).offer, [output]);
-    const reply = InferReply.parse((await pending).json);
-    expect(reply.placement.runnerId).toBe(runner.runnerId);
   });
 
   it("goes by the rule: another one than automatic keeps the edge out, until a calibration brings it back", async () => {
