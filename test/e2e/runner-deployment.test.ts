@@ -111,18 +111,18 @@ async function withRunner(
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, "exit");
+  const failed = ended.then(([code, signal]) => {
+    throw new Error(`${name} ended with ${code ?? signal}: ${stderr}`);
+  });
+  const online = async () => {
+    const { items } = await client.call(endpoints.listRunners);
+    return items.find((each) => each.name === name && each.state === "online")?.id;
+  };
+  const use = async () => work(await waitFor(`${name} to be online`, online, PATIENCE_MS));
   try {
-    const id = await waitFor(
-      `${name} to be online`,
-      async () => {
-        if (child.exitCode !== null) throw new Error(stderr);
-        const { items } = await client.call(endpoints.listRunners);
-        return items.find((each) => each.name === name && each.state === "online")?.id;
-      },
-      PATIENCE_MS,
-    );
-    await work(id);
+    await Promise.race([use(), failed]);
   } finally {
+    failed.catch(() => {});
     child.kill("SIGTERM");
     await ended;
   }
