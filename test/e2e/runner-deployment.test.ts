@@ -203,9 +203,9 @@ describe("a packed runner on a bare machine", { timeout: PATIENCE_MS }, () => {
   });
 
   it("checks the software GPU, and compares with programs that were compiled when it was packed", async () => {
-    const only = "kernels/empty-dispatch,networks/fall-cnn wgsl,environments/xor";
+    const only = "kernels/empty-dispatch,networks/fall-cnn wgsl,environments/xor,in-flight/cartpole wgsl 1 in";
     const { code, out } = await runPacked("device-suite", "--gpu=software", "--out=suite", `--only=${only}`);
-    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^11 passed, 0 failed, 0 skipped: /) });
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^12 passed, 0 failed, 0 skipped: /) });
     const report = JSON.parse(await readFile(join(folder, "suite/report.json"), "utf8"));
     const { commit } = JSON.parse(await readFile(join(packed, "packed.json"), "utf8"));
     expect(report.subject.commit).toBe(commit);
