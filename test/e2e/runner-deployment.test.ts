@@ -111,18 +111,18 @@ async function withRunner(
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, "exit");
+  const failed = ended.then(([code, signal]) => {
+    throw new Error(`${name} ended with ${code ?? signal}: ${stderr}`);
+  });
+  const online = async () => {
+    const { items } = await client.call(endpoints.listRunners);
+    return items.find((each) => each.name === name && each.state === "online")?.id;
+  };
+  const use = async () => work(await waitFor(`${name} to be online`, online, PATIENCE_MS));
   try {
-    const id = await waitFor(
-      `${name} to be online`,
-      async () => {
-        if (child.exitCode !== null) throw new Error(stderr);
-        const { items } = await client.call(endpoints.listRunners);
-        return items.find((each) => each.name === name && each.state === "online")?.id;
-      },
-      PATIENCE_MS,
-    );
-    await work(id);
+    await Promise.race([use(), failed]);
   } finally {
+    failed.catch(() => {});
     child.kill("SIGTERM");
     await ended;
   }
@@ -202,9 +202,9 @@ describe("a packed runner on a bare machine", { timeout: PATIENCE_MS }, () => {
   });
 
   it("checks the software GPU, and compares with programs that were compiled when it was packed", async () => {
-    const only = "kernels/empty-dispatch,networks/fall-cnn wgsl,environments/xor";
+    const only = "kernels/empty-dispatch,networks/fall-cnn wgsl,environments/xor,in-flight/cartpole wgsl 1 in";
     const { code, out } = await runPacked("device-suite", "--gpu=software", "--out=suite", `--only=${only}`);
-    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^11 passed, 0 failed, 0 skipped: /) });
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^12 passed, 0 failed, 0 skipped: /) });
     const report = JSON.parse(await readFile(join(folder, "suite/report.json"), "utf8"));
     const { commit } = JSON.parse(await readFile(join(packed, "packed.json"), "utf8"));
     expect(report.subject.commit).toBe(commit);

@@ -56,7 +56,7 @@ async function pack({ platform, out, level, softwareGpu, node, signKey }: PackOp
     readonly dependencies: { readonly node: string };
   };
   const { node: version } = manifest.dependencies;
-  const nodeFolder = await findNode(platform, { version, given: node, root, cache: join(root, "dist/node") });
+  const nodeFolder = await findNode(platform, { version, given: node, root, cache: join(root, "dist/npm") });
   const entries = await listEntries({ platform, root, nodeFolder, withSoftwareGpu: softwareGpu });
   const name = `millrace-runner-${VERSION}-${platform}${softwareGpu ? "-software-gpu" : ""}.tar.xz`;
   const archive = resolve(out, name);

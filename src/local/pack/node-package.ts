@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { untar } from "../../gpu-runner/devices/gpu/software-gpu.ts";
@@ -16,12 +16,9 @@ export const PLATFORMS = {
 } as const;
 export type Platform = keyof typeof PLATFORMS;
 
-/** Files of a package, or of a release, that are packed. */
-const WANTED = ["bin/node", "LICENSE"];
-
 /**
  * Folder with `bin/node` and `LICENSE` for a system: the one given, an unpacked release of Node; else the installed
- * package; else npm's, which npm fetches, checks by the registry's digest, and keeps in `cache`. Fails with a sentence
+ * package; else npm's, kept in `cache`. Fails with a sentence
  * where there is none, or it is of another system or release.
  */
 export async function findNode(
@@ -36,6 +33,13 @@ export async function findNode(
   return folder;
 }
 
+async function fetchNode(spec: string, cache: string): Promise<string> {
+  return fetchPackage(spec, cache).catch((error: unknown) => {
+    if (!(error instanceof LocalError)) throw error;
+    throw new LocalError(`${error.message} Name an unpacked release of that Node for the system with --node.`);
+  });
+}
+
 function findInstalled(root: string, nodePackage: string): string | null {
   try {
     return dirname(createRequire(join(root, "node_modules/node/")).resolve(`${nodePackage}/package.json`));
@@ -44,7 +48,8 @@ function findInstalled(root: string, nodePackage: string): string | null {
   }
 }
 
-async function fetchNode(spec: string, cache: string): Promise<string> {
+/** Folder of a package's files as npm has it, which checks them by the registry's digest; kept below `cache`. */
+export async function fetchPackage(spec: string, cache: string): Promise<string> {
   const folder = join(cache, spec);
   if (existsSync(folder)) return folder;
   const draft = `${folder}.${process.pid}`;
@@ -53,17 +58,15 @@ async function fetchNode(spec: string, cache: string): Promise<string> {
     const args = ["pack", spec, "--json", "--pack-destination", draft];
     const { stdout } = await promisify(execFile)("npm", args).catch((error: Error & { readonly stderr?: string }) => {
       const reason = /npm error (?:404|network|code) .*/.exec(error.stderr ?? "")?.[0] ?? error.message;
-      throw new LocalError(
-        `npm has no ${spec} (${reason}): name an unpacked release of that Node for the system with --node.`,
-      );
+      throw new LocalError(`npm gives no ${spec} (${reason}).`);
     });
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     const packed = join(draft, filename);
     for (const { name, bytes } of untar(await promisify(gunzip)(await readFile(packed)))) {
-      const wanted = WANTED.find((each) => name === `package/${each}`);
-      if (wanted === undefined) continue;
-      await mkdir(dirname(join(draft, wanted)), { recursive: true });
-      await writeFile(join(draft, wanted), bytes);
+      const file = join(draft, name.slice(name.indexOf("/") + 1));
+      if (!file.startsWith(`${draft}${sep}`)) throw new LocalError(`${spec} has ${name}, outside of its folder.`);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, bytes);
     }
     await rm(packed);
     await rename(draft, folder);
