@@ -10,7 +10,7 @@ import { type JobResult, JobSpec, JobSummary } from "../../src/protocol/jobs/job
 import type { Model } from "../../src/protocol/models/model.ts";
 import { PlotLook } from "../../src/protocol/models/plot-endpoints.ts";
 import type { ProfileFit, RunnerFit } from "../../src/protocol/fleet/profile.ts";
-import type { Runner } from "../../src/protocol/fleet/runner.ts";
+import type { MeasuredBatches, Runner } from "../../src/protocol/fleet/runner.ts";
 import type { PlacementSweep, Trade, TradedPlacement } from "../../src/protocol/models/trade-offs.ts";
 import { summarise } from "../../src/stats/distribution/distribution.ts";
 import { report, sensor } from "../edge/stack/health-samples.ts";
@@ -264,6 +264,19 @@ const lenet5: Model = {
   versions: [],
 };
 
+/** As calibrations of the runner measured them. */
+const batches: readonly MeasuredBatches[] = [
+  {
+    deviceKey: "cpu",
+    placementId: sweep.placementId,
+    subject: "lenet5@1 int8 on cpu by ort-cpu",
+    batches: [
+      { rows: 1, medianMs: 2, rowsPerSecond: 500, memoryBytes: 21 * 2 ** 20 },
+      { rows: 8, medianMs: 9.5, rowsPerSecond: 842, memoryBytes: null },
+    ],
+  },
+];
+
 /** Answers what the page asks about them; everything else goes to the edge. */
 export async function answerJudged(to: Page): Promise<void> {
   await to.route(/\/v1\/jobs\?.*kind=(validation|optimisation)/, (route) => {
@@ -287,6 +300,7 @@ export async function answerJudged(to: Page): Promise<void> {
     route.fulfill({ contentType: "image/svg+xml", body: drawPlot(sweepPlot(sweep, undefined), lookOf(route)) }),
   );
   await to.route(/\/v1\/runners(\?.*)?$/, (route) => route.fulfill({ json: page([runner]) }));
+  await to.route(`**/v1/runners/${runner.id}`, (route) => route.fulfill({ json: { ...runner, batches } }));
   await to.route(`**/v1/runners/${runner.id}/fit?profile=gpu-accelerated`, (route) => route.fulfill({ json: fit }));
   await to.route(`**/v1/runners/${runner.id}/memory`, (route) =>
     route.fulfill({ json: { ...memoryReport, runnerId: runner.id, reportedAt: AT } }),

@@ -165,6 +165,9 @@ describe("a runner's diagnosis", () => {
     await targets.nth(2).filter({ hasText: "≥ 5,000/s" }).filter({ hasText: "not known" }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole("img", { name: "Temperature over the last 120 s" }).waitFor();
+    const sizes = tableOf(page, "Rows/s").getByRole("row");
+    for (const text of ["lenet5@1 int8 on cpu by ort-cpu", "9.5 ms", "842", "–"])
+      await sizes.nth(2).filter({ hasText: text }).waitFor();
     await keepScreenshots(page, "runner-sample");
     expect(findings()).toEqual([]);
   });

@@ -24,7 +24,6 @@ export function BatchPanel({ measured }: BatchPanelProps) {
           { name: "Rows/s", cell: ({ rowsPerSecond }) => formatNumber(rowsPerSecond) },
           {
             name: "Memory",
-
             cell: ({ memoryBytes }) => (memoryBytes === null ? "–" : formatBytes(memoryBytes)),
           },
         ]}
