@@ -97,10 +97,32 @@ describe.each(releases)("the database of the release with migration %s", (releas
     for (const [path, answer] of answers) {
       const response = await fetch(edge.url + path, { headers });
       // A newer release may say more of it.
-      expect.soft({ path, answer: await response.json() }).toMatchObject({ path, answer });
+      const now = withoutNewer(await response.json(), answer);
+      expect.soft({ path, answer: now }).toMatchObject({ path, answer });
     }
   });
 });
+
+/** A newer release has more built-in profiles: those that the recorded lists lack are left out. */
+function withoutNewer(now: unknown, then: unknown): unknown {
+  if (Array.isArray(now) && Array.isArray(then)) {
+    const names = new Set(then.map(profileOf));
+    if (names.has(undefined)) return now;
+    return now.filter((each) => names.has(profileOf(each)));
+  }
+  if (!isObject(now) || !isObject(then)) return now;
+  return Object.fromEntries(Object.entries(now).map(([name, value]) => [name, withoutNewer(value, then[name])]));
+}
+
+/** Name of a profile, or of the profile that something was judged by. */
+function profileOf(each: unknown): string | undefined {
+  if (!isObject(each)) return undefined;
+  if (typeof each["profile"] === "string") return each["profile"];
+  return "requirements" in each ? String(each["name"]) : undefined;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 async function readLines<Line>(file: string): Promise<Line[]> {
   const lines = gunzipSync(await readFile(file))
