@@ -55,7 +55,8 @@ export function judgeDrivers({ override, drivers, hasLoader, board }: Sight): st
   if (drivers.length === 0) {
     const found = `No Vulkan driver is installed${board === null ? "" : `, though there is ${board}`}`;
     if (board === null) {
-      const advice = "Without a GPU nothing is to be done: a software GPU comes with the runner.";
+      const advice =
+        "Without a GPU nothing is to be done: the runner takes the CPU, and a software GPU where it came with one.";
       return { cause: "vulkan-none", found, advice, isMild: true };
     }
     return {

@@ -114,6 +114,9 @@ export function readMemory(): { readonly freeBytes: number; readonly totalBytes:
   return { freeBytes: process.availableMemory(), totalBytes: limit > 0 ? Math.min(limit, totalmem()) : totalmem() };
 }
 
+/** A runner and the processes of a CPU and a GPU, as they settle. */
+export const RUNNER_BYTES = 512 * MiB;
+
 /** Fault of a machine with less free memory than is wanted; null where it suffices. */
 export function judgeMemory(freeBytes: number, totalBytes: number, wantedBytes: number): Fault | null {
   if (freeBytes >= wantedBytes) return null;

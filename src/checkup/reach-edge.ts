@@ -83,16 +83,16 @@ export function nameWebSocketFault(origin: string, answer: string): Fault {
 }
 
 /** Beyond this, what is reported with times of this machine stands in the wrong place of the history. */
-const MILD_MS = 2_000;
+export const CLOCK_MILD_MS = 2_000;
 const GRAVE_MS = 30_000;
 
 /**
- * Fault of this machine's clock, of which the edge's is ahead by `aheadMs`; null where it may be right: `aheadMs` is
- * known to `withinMs`.
+ * Fault of this machine's clock; null where it may be right. `aheadMs` is the lead of the edge's clock, known to within
+ * `withinMs`.
  */
 export function judgeClock(aheadMs: number, withinMs: number): Fault | null {
   const certainMs = Math.max(0, Math.abs(aheadMs) - withinMs);
-  if (certainMs < MILD_MS) return null;
+  if (certainMs < CLOCK_MILD_MS) return null;
   const side = aheadMs > 0 ? "behind" : "ahead of";
   return {
     cause: "clock",

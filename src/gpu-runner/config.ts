@@ -1,6 +1,7 @@
 import { homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { BYTES, LISTEN_ADDRESS, parseBytes, parseListenAddress } from "../checkup/runner-settings.ts";
 import { OrtGpuBackend } from "../protocol/fleet/hardware.ts";
 import { LIMITS } from "../protocol/wire/limits.ts";
 import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
@@ -17,14 +18,12 @@ export interface MemoryBudgets {
 }
 
 const GiB = 2 ** 30;
-const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB };
 
-/** Number of bytes, such as `1048576` or `512MiB`. */
 const bytes = (fallback: number) =>
   z
     .string()
-    .regex(/^[1-9]\d{0,14}(KiB|MiB|GiB)?$/, "must be a positive number of bytes, such as 1048576 or 512MiB")
-    .transform((text) => Number.parseInt(text, 10) * (UNITS[text.slice(-3)] ?? 1))
+    .regex(BYTES, "must be a positive number of bytes, such as 1048576 or 512MiB")
+    .transform(parseBytes)
     .pipe(z.number().int().positive())
     .default(Math.floor(fallback));
 
@@ -33,24 +32,16 @@ const PATH_ROOM = 16;
 /** Addresses to listen on that no client can call. */
 const ANY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** Port of this machine's own address, or host and port. */
 const listenAddress = z
   .string()
-  .regex(
-    /^((\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):)?\d{1,5}$/,
-    "must be a port, or a host and a port such as 10.0.0.7:8790",
-  )
-  .transform((text) => {
-    const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? [];
-    return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
-  })
+  .regex(LISTEN_ADDRESS, "must be a port, or a host and a port such as 10.0.0.7:8790")
+  .transform(parseListenAddress)
   .refine(({ port }) => port <= 65_535, "must be a port up to 65535");
 
 /** Whether a part of a runner is used: `auto`, on a GPU that is no emulation. */
 const Use = z.enum(["auto", "on", "off"]);
 
-/** `MILLRACE_ORT_WEBGPU` and so on, by backend. */
-/** Variable of a provider's setting. */
+/** Variable of a provider's setting, such as `MILLRACE_ORT_WEBGPU`. */
 export const variableOf = (backend: OrtGpuBackend) => `MILLRACE_${backend.toUpperCase().replace("-", "_")}`;
 const PROVIDER_VARIABLES = Object.fromEntries(
   OrtGpuBackend.options.map((backend) => [variableOf(backend), Use.default("auto")]),

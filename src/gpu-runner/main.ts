@@ -174,11 +174,12 @@ async function run(config: RunnerConfig, logger: Logger, troubles: Troubles): Pr
   if (ephemeral !== null) await unregisterRunner(credential, logger);
 }
 
+const NEW_TOKEN = "Have a new one made: the page's Runners, or `POST /v1/runners/tokens`.";
 /** Advice on the edge's problems whose own words have none. */
 const ADVICE: Partial<Record<ProblemCode, string>> = {
   unauthorized: "Have a registration token made at that edge: the page's Runners, or `POST /v1/runners/tokens`.",
-  "token-expired": "Have a new one made: the page's Runners, or `POST /v1/runners/tokens`.",
-  "token-used": "Have a new one made: the page's Runners, or `POST /v1/runners/tokens`.",
+  "token-expired": NEW_TOKEN,
+  "token-used": NEW_TOKEN,
 };
 
 /** The reason why the runner ends, in words for those who can correct it. */

@@ -1,18 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { z } from "zod";
-import { nameDamagedCredential, nameFolderFault, nameUnknownCredential } from "../../checkup/judge-host.ts";
 import { findProxy, judgeProxies } from "../../checkup/proxy.ts";
-import { judgeClock, reachEdge } from "../../checkup/reach-edge.ts";
+import { CLOCK_MILD_MS, judgeClock, reachEdge } from "../../checkup/reach-edge.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { Registration } from "../../protocol/fleet/runner.ts";
 import type { Scope } from "../../protocol/service/key.ts";
-import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
-import { FOLDER_SETTING } from "./check-host.ts";
-import { type EdgeSight, fail, judge, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
+import { type EdgeSight, fail, judge, ok, skip, type Verdict, warn } from "./finding.ts";
 
 /** This machine's clock against the edge's. */
 export async function checkClock(patient: EdgeSight): Promise<Verdict> {
@@ -20,7 +13,10 @@ export async function checkClock(patient: EdgeSight): Promise<Verdict> {
   if (reached.kind !== "edge") return skip("the edge does not answer");
   if (reached.aheadMs === null) return skip("the edge sends no date");
   const { aheadMs, withinMs } = reached;
-  return judge(judgeClock(aheadMs, withinMs), `agrees with the edge's within ${(withinMs / 1e3 + 2).toFixed(1)} s`);
+  return judge(
+    judgeClock(aheadMs, withinMs),
+    `agrees with the edge's within ${((withinMs + CLOCK_MILD_MS) / 1e3).toFixed(1)} s`,
+  );
 }
 
 /** Proxy on the way to the edge. */
@@ -29,33 +25,6 @@ export async function checkProxy({ edgeUrl, environment }: EdgeSight): Promise<V
   if (fault !== null) return judge(fault, "");
   const proxy = findProxy(new URL(edgeUrl), environment);
   return proxy === null ? skip(`none on the way to ${edgeUrl}`) : ok(`${proxy.url.host} (${proxy.variable})`);
-}
-
-export const Stored = Registration.extend({ edgeUrl: z.url() });
-/** Digest of no artifact: the edge answers 404 to a runner that it knows, and 401 to others. */
-const NO_ARTIFACT = `sha256:${"0".repeat(64)}`;
-/** Whether the edge knows this machine's registered runner. */
-export async function checkCredential({ runnerDir, fetch }: Patient): Promise<Verdict> {
-  const path = join(runnerDir, "credential.json");
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => error);
-  if (typeof text !== "string") {
-    if (text.code === "ENOENT") return skip(`no runner was registered in ${runnerDir}`);
-    return judge(nameFolderFault(text, runnerDir, FOLDER_SETTING), "");
-  }
-  const stored = Stored.safeParse(parseJson(text));
-  if (!stored.success) return judge(nameDamagedCredential(path), "");
-  const { edgeUrl, credential, runnerId } = stored.data;
-  const client = createClient({ baseUrl: edgeUrl, key: credential, fetch });
-  const answer = await client
-    .send(endpoints.downloadArtifact, { params: { digest: NO_ARTIFACT } })
-    .then(() => null, failureCodeOf);
-  if (answer === "unauthorized") return judge(nameUnknownCredential(edgeUrl, runnerId), "");
-  if (answer === null || answer === "not-found") return ok(`${runnerId} is known at ${edgeUrl}`);
-  return warn(`${runnerId} could not be tried at ${edgeUrl}: ${answer}`, "Look whether that edge can be reached.");
-}
-
-function failureCodeOf(error: unknown): string {
-  return error instanceof ProblemError ? error.problem.code : error instanceof Error ? error.message : String(error);
 }
 
 /** Requests with a body that the edge refuses once the key has the scope: nothing is read, queued or computed. */

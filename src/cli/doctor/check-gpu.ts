@@ -78,9 +78,9 @@ async function showSoftware(patient: Patient): Promise<Shown | string> {
 
 /** The program's output, or its failure in words. */
 async function showAdapters(patient: Patient, args: readonly string[]): Promise<Shown | string> {
-  const { installation, environment } = patient;
-  const end = await runApart(process.execPath, [installation.showAdapters, ...args], {
-    environment,
+  const program = join(patient.installation.root, "src/gpu-runner/show-adapters.ts");
+  const end = await runApart(process.execPath, [program, ...args], {
+    environment: patient.environment,
     timeoutMs: WITHIN_MS,
   });
   if (end.isTimedOut) return "it hangs";

@@ -8,7 +8,9 @@ import {
   nameFolderFault,
   readLimits,
   readMemory,
+  RUNNER_BYTES,
 } from "../../checkup/judge-host.ts";
+import { BYTES, FOLDER_SETTING, parseBytes } from "../../checkup/runner-settings.ts";
 import { fail, judge, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
 const FLAGS = "/proc/cpuinfo";
@@ -41,9 +43,6 @@ const NEEDED_BYTES = 256 * MiB;
 /** A runner keeps up to 8 GiB of artifacts. */
 const WANTED_DISK_BYTES = 2_048 * MiB;
 const PAGE_BYTES = 4_096;
-
-/** What names the runner's folder, and that of `millrace up`. */
-export const FOLDER_SETTING = "--data-dir (MILLRACE_RUNNER_DIR)";
 
 /** Whether a folder of millrace, existing or not, is writable and has room. */
 export async function checkDataFolder(folder: string): Promise<Verdict> {
@@ -90,14 +89,13 @@ export async function checkDescriptors({ installation }: Patient): Promise<Verdi
 }
 
 /** Edge, runner and two processes of devices, as they settle under load; a runner alone. */
-const WANTED_BYTES = { checkout: 2_048 * MiB, runner: 512 * MiB };
-const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB, GiB: 2 ** 30 };
+const WANTED_BYTES = { checkout: 2_048 * MiB, runner: RUNNER_BYTES };
 
 /** Available memory, according to the operating system or the container, and the limit of a device's process. */
 export async function checkMemory({ installation, environment }: Patient): Promise<Verdict> {
   const { freeBytes, totalBytes } = readMemory();
-  const [, number, unit = ""] = /^(\d+)(KiB|MiB|GiB)?$/.exec(environment["MILLRACE_PROCESS_MEMORY"] ?? "") ?? [];
-  const processBytes = number === undefined ? totalBytes / 2 : Number(number) * (UNITS[unit] ?? 1);
+  const limit = environment["MILLRACE_PROCESS_MEMORY"] ?? "";
+  const processBytes = BYTES.test(limit) ? parseBytes(limit) : totalBytes / 2;
   return judge(
     judgeProcessMemory(processBytes) ?? judgeMemory(freeBytes, totalBytes, WANTED_BYTES[installation.kind]),
     `${Math.floor(freeBytes / MiB).toLocaleString("en")} of ${Math.floor(totalBytes / MiB).toLocaleString("en")} MiB free`,

@@ -2,11 +2,11 @@ import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { CREDENTIAL_FILE, StoredCredential } from "../../checkup/runner-folder.ts";
 import { nameWebSocketFault, reachEdge } from "../../checkup/reach-edge.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem } from "../../protocol/wire/problem.ts";
-import { Stored } from "./check-edge.ts";
 import { judge, type Patient, skip, type Verdict } from "./finding.ts";
 
 const WITHIN_MS = 7_000;
@@ -20,8 +20,8 @@ export async function checkLink(patient: Patient): Promise<Verdict> {
   const { edgeUrl, runnerDir } = patient;
   if ((await reachEdge(edgeUrl, patient)).kind !== "edge") return skip("the edge does not answer");
   const { origin } = new URL(edgeUrl);
-  const text = await readFile(join(runnerDir, "credential.json"), "utf8").catch(() => "");
-  const { data: stored } = Stored.safeParse(parseJson(text));
+  const text = await readFile(join(runnerDir, CREDENTIAL_FILE), "utf8").catch(() => "");
+  const { data: stored } = StoredCredential.safeParse(parseJson(text));
   // The edge looks at the credential first.
   if (stored === undefined || new URL(stored.edgeUrl).origin !== origin) {
     return skip(`only a registered runner can try it, and ${runnerDir} has no credential for ${origin}`);

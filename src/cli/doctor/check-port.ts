@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { findHolder } from "../../checkup/find-holder.ts";
 import { namePortFault } from "../../checkup/judge-host.ts";
 import { reachEdge } from "../../checkup/reach-edge.ts";
-import { findRunnerOf } from "../../checkup/told-faults.ts";
+import { findRunnerOf } from "../../checkup/runner-folder.ts";
+import { LISTEN_ADDRESS, parseListenAddress } from "../../checkup/runner-settings.ts";
 import { isLocal } from "../context/choose-edge.ts";
 import { judge, ok, type Patient, skip, type Verdict } from "./finding.ts";
 
@@ -41,9 +42,9 @@ const LISTENERS = ["MILLRACE_DIRECT", "MILLRACE_METRICS"] as const;
 export async function checkListeners({ environment, runnerDir }: Patient): Promise<Verdict> {
   const told: string[] = [];
   for (const setting of LISTENERS) {
-    const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(environment[setting] ?? "") ?? [];
-    if (port === undefined) continue;
-    const address = { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+    const text = environment[setting] ?? "";
+    if (!LISTEN_ADDRESS.test(text)) continue;
+    const address = parseListenAddress(text);
     const error = await tryAddress(address);
     const holder = error === null ? null : await findHolder(address.port);
     const runner = error === null ? null : await findRunnerOf(runnerDir);

@@ -16,15 +16,9 @@ interface DoctorOptions extends EdgeOptions {
   readonly only?: string;
 }
 
-/** A packed runner has the folders of a checkout. */
-const HERE: Omit<Installation, "kind"> = {
-  root: join(import.meta.dirname, "../../.."),
-  showAdapters: join(import.meta.dirname, "../../gpu-runner/show-adapters.ts"),
-};
-
 /** `millrace doctor`: what is wrong with this machine and its way to an edge, and what to do about it. */
 export function doctorCommand(shell: Shell = PROCESS, kind: Installation["kind"] = "checkout"): Command {
-  const installation = { ...HERE, kind };
+  const installation = { root: join(import.meta.dirname, "../../.."), kind };
   return addEdge(new Command("doctor"), "scopes that shall be told")
     .description(
       "Say what is wrong here and what to do: Node, driver, Vulkan, disk, network, clock, key; exit 1 if something is",

@@ -1,11 +1,11 @@
-import { checkClock, checkCredential, checkEdge, checkKey, checkProxy } from "./check-edge.ts";
+import { checkClock, checkEdge, checkKey, checkProxy } from "./check-edge.ts";
 import { checkCpu, checkDataFolder, checkDescriptors, checkMemory } from "./check-host.ts";
 import { checkDrivers, checkGpu, checkGpuAccess } from "./check-gpu.ts";
 import { checkNode, checkPackages } from "./check-install.ts";
 import { checkLink } from "./check-link.ts";
 import { checkListeners, checkPort } from "./check-port.ts";
 import { checkProviders } from "./check-providers.ts";
-import { checkTold } from "./check-told.ts";
+import { checkCredential, checkTold } from "./check-runner.ts";
 import { fail, type Finding, type Installation, type Patient, type Verdict } from "./finding.ts";
 
 type Check = (patient: Patient) => Promise<Verdict>;

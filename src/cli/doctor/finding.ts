@@ -2,12 +2,10 @@ import type { Fault } from "../../checkup/fault.ts";
 
 /** Programs of millrace on this machine. */
 export interface Installation {
-  /** Root of the project, or folder of the packed runner. */
+  /** Root of the project, or folder of the packed runner, which has the folders of a checkout. */
   readonly root: string;
   /** A runner alone has no edge, no npm and no Node but its own. */
   readonly kind: "checkout" | "runner";
-  /** Program that shows the adapters of this machine's drivers: `src/gpu-runner/show-adapters.ts`. */
-  readonly showAdapters: string;
 }
 
 /** An edge as seen from here. */

@@ -15,8 +15,8 @@ export class ApartProcess {
   readonly #options: Omit<ChildOptions, "onEnd">;
   readonly #known: DeviceDescription;
   #child: DeviceChild | null = null;
-  /** Whether a caller knows of the death of this child. */
-  #isLost = false;
+  /** The start of a process for all calls, until one of them has failed by its death. */
+  #started: Promise<DeviceChild> | null = null;
   #isClosed = false;
 
   constructor(options: Omit<ChildOptions, "onEnd">, known: DeviceDescription) {
@@ -35,10 +35,14 @@ export class ApartProcess {
     died: ProblemCode,
   ): Promise<DeviceCalls[Name]["output"]> {
     if (this.#isClosed) throw closed();
-    const child = this.#child === null || this.#isLost ? await this.#start(call.signal) : this.#child;
+    const started = (this.#started ??= this.#start(call.signal));
+    const child = await started.catch((error: unknown) => {
+      this.#forget(started);
+      throw this.#isClosed ? closed() : error;
+    });
     return child.call(name, input, call).catch((error: unknown) => {
       if (this.#isClosed) throw closed();
-      if (child === this.#child) this.#isLost = !child.alive;
+      if (!child.alive) this.#forget(started);
       if (!(error instanceof ProblemError) || error.problem.code !== "device-lost") throw error;
       throw new ProblemError(died, `${error.problem.detail} under this call`);
     });
@@ -51,17 +55,19 @@ export class ApartProcess {
     await this.#child?.exited;
   }
 
+  #forget(started: Promise<DeviceChild>): void {
+    if (this.#started === started) this.#started = null;
+  }
+
   async #start(signal: AbortSignal | undefined): Promise<DeviceChild> {
     const child = new DeviceChild({ ...this.#options, onEnd: () => undefined });
     this.#child = child;
-    this.#isLost = false;
     try {
       await child.call("describe", { deviceKey: this.#options.deviceKey, known: this.#known }, { ...DESCRIBE, signal });
       return child;
     } catch (error) {
       child.kill();
-      this.#isLost = true;
-      throw this.#isClosed ? closed() : error;
+      throw error;
     }
   }
 }

@@ -58,7 +58,7 @@ export interface DeviceHostOptions {
   readonly known?: DeviceDescription;
   /** Time without work after which the process of a GPU that holds nothing ends, until it is needed. */
   readonly restAfterMs?: number;
-  /** Where a process that does not start is told. */
+  /** Takes the fault of a process that does not start. */
   readonly troubles?: Troubles | undefined;
   /** Program of the process, where it is not the usual one. */
   readonly entry?: URL;

@@ -19,7 +19,7 @@ const COMPUTE_REST_MS = 3_600_000;
 export interface LivesOptions extends Omit<ChildOptions, "onEnd" | "onUsed"> {
   /** Facts about a device that cannot describe itself. */
   readonly known?: DeviceDescription;
-  /** Where a process that does not start again is told; absent: the log alone. */
+  /** Takes the fault of a process that does not start again; absent: only the log has it. */
   readonly troubles?: Troubles | undefined;
   /** Time without a call after which a process that holds nothing ends, until the next call; absent: it stays. */
   readonly restAfterMs?: number;

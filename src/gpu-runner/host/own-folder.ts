@@ -4,12 +4,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { errorOf } from "../../checkup/fault.ts";
 import { nameFolderFault } from "../../checkup/judge-host.ts";
-import { findRunnerOf, SOCKET_FILE } from "../../checkup/told-faults.ts";
+import { findRunnerOf, SOCKET_FILE } from "../../checkup/runner-folder.ts";
+import { FOLDER_SETTING } from "../../checkup/runner-settings.ts";
 import { writeWhole } from "./files.ts";
 import type { Troubles } from "./troubles.ts";
 
-/** What names the folder. */
-export const FOLDER_SETTING = "--data-dir (MILLRACE_RUNNER_DIR)";
 const PAGE_BYTES = 4_096;
 /** A second runner that was refused is gone after this time, unless it tried again. */
 const LAPSE_MS = 600_000;

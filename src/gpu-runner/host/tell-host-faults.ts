@@ -6,20 +6,18 @@ import {
   nameGpuFault,
   readLimits,
   readMemory,
+  RUNNER_BYTES,
 } from "../../checkup/judge-host.ts";
 import type { Device } from "../../protocol/fleet/hardware.ts";
 import type { RunnerConfig } from "../config.ts";
 import type { Troubles } from "./troubles.ts";
-
-/** This process and those of a CPU and a GPU, as they settle. */
-const WANTED_BYTES = 512 * 2 ** 20;
 
 /** Tells what this machine or its limits lack for a runner. */
 export async function tellHostFaults(troubles: Troubles, { processBytes }: RunnerConfig): Promise<void> {
   const { freeBytes, totalBytes } = readMemory();
   const faults = [
     judgeDescriptors(await readLimits()),
-    judgeMemory(freeBytes, totalBytes, WANTED_BYTES),
+    judgeMemory(freeBytes, totalBytes, RUNNER_BYTES),
     judgeProcessMemory(processBytes),
   ];
   for (const fault of faults) if (fault !== null) troubles.tell(fault);

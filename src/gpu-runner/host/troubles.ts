@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { BaseLogger } from "pino";
 import { type Fault, sentenceOf } from "../../checkup/fault.ts";
-import { TROUBLES_FILE, type ToldFault } from "../../checkup/told-faults.ts";
+import { TROUBLES_FILE, type ToldFault } from "../../checkup/runner-folder.ts";
 import { writeWhole } from "./files.ts";
 
 /** A fault that is met again is logged again after this time. */

@@ -3,13 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { errorOf, type Fault, sentenceOf } from "../../checkup/fault.ts";
 import { nameUnknownCredential, REGISTER } from "../../checkup/judge-host.ts";
-import { nameWebSocketFault } from "../../checkup/reach-edge.ts";
+import { judgeClock, nameWebSocketFault, type Reached, reachEdge } from "../../checkup/reach-edge.ts";
 import { buildRequest } from "../../client/request-and-reply.ts";
 import { CLOSE_CODES, LINK_SUBPROTOCOL, PONG } from "../../protocol/link.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { parseProblem, ProblemError } from "../../protocol/wire/problem.ts";
-import { lookAtEdge } from "./look-at-edge.ts";
-import type { StoredCredential } from "./registration.ts";
+import type { StoredCredential } from "../../checkup/runner-folder.ts";
 import type { Troubles } from "../host/troubles.ts";
 
 const MIN_BACKOFF_MS = 100;
@@ -149,6 +148,16 @@ async function openSocket(
 async function nameRefusal(access: StoredCredential, troubles: Troubles): Promise<Fault> {
   const fault = await askForLink(access, troubles);
   return fault ?? nameWebSocketFault(originOf(access), "the handshake fails, where a plain request is answered");
+}
+
+/** Asks the edge how it is, and tells what is wrong with this machine's clock. */
+export async function lookAtEdge(edgeUrl: string, troubles: Troubles): Promise<Reached> {
+  const reached = await reachEdge(edgeUrl, { environment: process.env });
+  if (reached.kind === "fault" || reached.aheadMs === null) return reached;
+  const clock = judgeClock(reached.aheadMs, reached.withinMs);
+  if (clock === null) troubles.ended("clock");
+  else troubles.tell(clock, "clock");
+  return reached;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Client, createClient } from "../../client/client.ts";
 import { parseProblem, ProblemError, type ProblemCode } from "../../protocol/wire/problem.ts";
-import type { StoredCredential } from "./registration.ts";
+import type { StoredCredential } from "../../checkup/runner-folder.ts";
 
 /** Edge URL and credential for requests. */
 export type EdgeAccess = Pick<StoredCredential, "edgeUrl" | "credential">;

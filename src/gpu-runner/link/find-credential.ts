@@ -2,8 +2,9 @@ import { errorOf, sentenceOf } from "../../checkup/fault.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { RunnerConfig } from "../config.ts";
 import type { Troubles } from "../host/troubles.ts";
-import { lookAtEdge } from "./look-at-edge.ts";
-import { readCredential, registerRunner, type StoredCredential, writeCredential } from "./registration.ts";
+import { lookAtEdge } from "./connection.ts";
+import type { StoredCredential } from "../../checkup/runner-folder.ts";
+import { readCredential, registerRunner, writeCredential } from "./registration.ts";
 
 /** Identity for this start: of an ephemeral runner a new one, in memory alone; else the stored one, or a new one. */
 export async function findCredential(config: RunnerConfig, troubles: Troubles): Promise<StoredCredential> {

@@ -1,29 +1,20 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { errorOf } from "../../checkup/fault.ts";
 import { nameDamagedCredential, nameFolderFault } from "../../checkup/judge-host.ts";
+import { CREDENTIAL_FILE, StoredCredential } from "../../checkup/runner-folder.ts";
+import { FOLDER_SETTING } from "../../checkup/runner-settings.ts";
 import { createClient } from "../../client/client.ts";
 import { Registration, type RegistrationInput } from "../../protocol/fleet/runner.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem, ProblemError } from "../../protocol/wire/problem.ts";
 import { writeWhole } from "../host/files.ts";
-import { FOLDER_SETTING } from "../host/own-folder.ts";
-
-/** Identity of this runner at its edge. */
-export const StoredCredential = z.object({
-  edgeUrl: z.string(),
-  linkUrl: z.string(),
-  runnerId: z.string(),
-  credential: z.string(),
-});
-export type StoredCredential = z.infer<typeof StoredCredential>;
 
 const REGISTER_MS = 30_000;
 
 function pathOf(dataDir: string): string {
-  return join(dataDir, "credential.json");
+  return join(dataDir, CREDENTIAL_FILE);
 }
 
 /** Stored credential, or null where this runner never registered. Throws the fault of a file that cannot be read. */

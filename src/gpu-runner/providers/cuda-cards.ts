@@ -13,7 +13,7 @@ const UNNAMED = "NVIDIA GPU";
 /**
  * Every card that CUDA may use, a process each. Cards are numbered by their place on the bus, as nvidia-smi numbers
  * them; CUDA's own order is by speed. Factors of float32 are not rounded unless TF32 is asked for: the binding has no
- * option for it, so NVIDIA's libraries are told by their own variable. A device's toggles tell which it is.
+ * option for it, so the process has the variable of NVIDIA's libraries. A device's toggles say which it is.
  * Source: CUDA C++ Programming Guide, environment variables; cuBLAS, NVIDIA_TF32_OVERRIDE.
  */
 export async function findCudaCards(sight: Sight, readBoards = askBoards): Promise<readonly ProviderDevice[] | string> {
@@ -76,7 +76,7 @@ function isWanted(board: GpuBoard | null, { wanted, gpu }: Pick<Sight, "wanted" 
 
 /**
  * NVIDIA's cards; null without NVIDIA's program: there may be one all the same. Fails with `backend-failed` where the
- * program, asked twice, tells of none: a driver that is busy may not answer in time.
+ * program lists none, asked twice: a busy driver may not answer in time.
  */
 export async function askBoards(create = () => new NvidiaSmi()): Promise<readonly GpuBoard[] | null> {
   for (let tries = 0; tries < 2; tries++) {
@@ -85,7 +85,7 @@ export async function askBoards(create = () => new NvidiaSmi()): Promise<readonl
     if (boards.length > 0) return boards;
     if (program.isAbsent) return null;
   }
-  throw new ProblemError("backend-failed", "nvidia-smi tells of no card, or does not answer: call it by hand");
+  throw new ProblemError("backend-failed", "nvidia-smi lists no card, or does not answer: call it by hand");
 }
 
 /**

@@ -18,8 +18,8 @@ export type Platform = keyof typeof PLATFORMS;
 
 /**
  * Folder with `bin/node` and `LICENSE` for a system: the one given, an unpacked release of Node; else the installed
- * package; else npm's, kept in `cache`. Fails with a sentence
- * where there is none, or it is of another system or release.
+ * package; else npm's, kept in `cache`. Fails with a sentence where there is none, or it is of another system or
+ * release.
  */
 export async function findNode(
   platform: Platform,

@@ -138,7 +138,9 @@ test("a process that is held apart is closed for good once the work has ended", 
   const [again, ended] = await host.holdApart(async (open, signal) => {
     const apart = open();
     const call = () => apart.call("describe", { deviceKey: "gpu0" }, limits, "device-lost");
-    await call();
+    // Calls that come while it starts share it.
+    await Promise.all([call(), call()]);
+    expect(await listOwn()).toHaveLength(1);
     return [call, signal];
   });
   expect(ended.aborted).toBe(true);

@@ -77,7 +77,8 @@ const MOST_ROUNDS = 4;
 
 /**
  * Has devices compute work in shares, all at once. The share of one that is lost is computed anew by the others, or by
- * its next process where there is no other, in another round, and is told as a fault. Any other failure ends the work.
+ * its next process where there is no other, in another round; the result has the fault. Any other failure ends the
+ * work.
  */
 export async function shareOut<Share, Result>(
   whole: Share,

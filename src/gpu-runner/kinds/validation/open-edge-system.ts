@@ -5,7 +5,7 @@ import { encodeFrame } from "../../../protocol/wire/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../../../protocol/inference/inference.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { parseProblem, ProblemError } from "../../../protocol/wire/problem.ts";
-import type { StoredCredential } from "../../link/registration.ts";
+import type { StoredCredential } from "../../../checkup/runner-folder.ts";
 import { createGate, type QueryWishes, type SystemUnderTest } from "./system-under-test.ts";
 import type { SeededRows } from "./seeded-rows.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { readToldFaults } from "../../../../src/checkup/told-faults.ts";
+import { readToldFaults } from "../../../../src/checkup/runner-folder.ts";
 import { Troubles } from "../../../../src/gpu-runner/host/troubles.ts";
 
 const fault = (cause: string) => ({ cause, found: `It is ${cause}`, advice: "Mend it." });

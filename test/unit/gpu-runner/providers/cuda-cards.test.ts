@@ -29,7 +29,7 @@ it("knows of a card without NVIDIA's program only where nothing hides it", () =>
 it("asks NVIDIA's program twice, unless there is none", async () => {
   const ask = (run: RunProgram) => askBoards(() => new NvidiaSmi(run));
   const late = vi.fn<RunProgram>(() => Promise.reject(new Error("timeout")));
-  await expect(ask(late)).rejects.toThrow("nvidia-smi tells of no card");
+  await expect(ask(late)).rejects.toThrow("nvidia-smi lists no card");
   expect(late).toHaveBeenCalledTimes(2);
   late
     .mockRejectedValueOnce(new Error("timeout"))

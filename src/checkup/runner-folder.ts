@@ -2,7 +2,14 @@ import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
+import { Registration } from "../protocol/fleet/runner.ts";
 import { parseJson } from "../protocol/wire/parse-json.ts";
+
+/** File of a runner's folder with its identity. */
+export const CREDENTIAL_FILE = "credential.json";
+/** Identity of a runner at its edge. */
+export const StoredCredential = Registration.extend({ edgeUrl: z.url() });
+export type StoredCredential = z.infer<typeof StoredCredential>;
 
 /** File of a runner's folder with the faults that it has told last, by subject. */
 export const TROUBLES_FILE = "troubles.json";
@@ -30,8 +37,11 @@ const ANSWER_MS = 2_000;
 /** Errors of a socket that somebody may listen on: another user, or one who is too busy. */
 const HELD = new Set(["EACCES", "EAGAIN"]);
 
-/** Process id of the runner that has a folder now, or words where it does not answer; null for none. `wish` is told to it. */
-export function findRunnerOf(dataDir: string, wish = ""): Promise<number | "of unknown id" | null> {
+/**
+ * Process id of the runner that has a folder now, or words where it does not answer; null for none. It is sent
+ * `message`.
+ */
+export function findRunnerOf(dataDir: string, message = ""): Promise<number | "of unknown id" | null> {
   return new Promise((resolve) => {
     let text = "";
     let isHeld = false;
@@ -44,6 +54,6 @@ export function findRunnerOf(dataDir: string, wish = ""): Promise<number | "of u
     socket.setEncoding("utf8").setTimeout(ANSWER_MS, end);
     socket.once("error", end).once("close", end);
     socket.on("data", (chunk: string) => (text += chunk));
-    socket.end(wish);
+    socket.end(message);
   });
 }
