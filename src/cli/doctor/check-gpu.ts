@@ -1,11 +1,12 @@
 import { access, constants, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { checkVulkan } from "../../checkup/check-vulkan.ts";
 import { nameGpuFault } from "../../checkup/judge-host.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
-import { runApart } from "../shell/run-apart.ts";
+import { reasonOf, runApart } from "../shell/run-apart.ts";
 import { fail, judge, ok, type Patient, skip, type Verdict } from "./finding.ts";
 
 /** Device nodes that a program opens to use a GPU (Linux: DRM's render nodes, NVIDIA's own, AMD's for compute). */
@@ -40,7 +41,8 @@ export async function checkGpuAccess(): Promise<Verdict> {
   );
 }
 
-/** Output of `src/gpu-runner/show-adapters.ts`. */
+const SHOW_ADAPTERS = new URL("../../gpu-runner/show-adapters.ts", import.meta.url);
+/** Its output. */
 const Shown = z.object({
   adapters: z.array(z.string()),
   opened: z.object({ name: z.string(), driver: z.string(), software: z.boolean() }).nullable(),
@@ -78,13 +80,12 @@ async function showSoftware(patient: Patient): Promise<Shown | string> {
 
 /** The program's output, or its failure in words. */
 async function showAdapters(patient: Patient, args: readonly string[]): Promise<Shown | string> {
-  const program = join(patient.installation.root, "src/gpu-runner/show-adapters.ts");
-  const end = await runApart(process.execPath, [program, ...args], {
+  const end = await runApart(process.execPath, [fileURLToPath(SHOW_ADAPTERS), ...args], {
     environment: patient.environment,
     timeoutMs: WITHIN_MS,
   });
   if (end.isTimedOut) return "it hangs";
   if (end.signal !== null) return `it crashes (${end.signal})`;
   const shown = Shown.safeParse(parseJson(end.stdout));
-  return shown.success ? shown.data : (end.stderr.trim().split("\n").at(-1) ?? "it shows nothing").slice(0, 300);
+  return shown.success ? shown.data : (reasonOf(end.stderr) ?? "it shows nothing");
 }

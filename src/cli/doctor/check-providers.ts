@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
-import { runApart } from "../shell/run-apart.ts";
+import { reasonOf, runApart } from "../shell/run-apart.ts";
 import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
 /** Output of `src/gpu-runner/providers/main.ts`. */
@@ -22,8 +22,8 @@ export async function checkProviders({ installation: { root }, environment, runn
   const end = await runApart(process.execPath, args, { environment, timeoutMs: WITHIN_MS });
   const listed = Listed.safeParse(parseJson(end.stdout));
   if (!listed.success) {
-    const how = end.isTimedOut ? "they hang" : (end.stderr.trim().split("\n").at(-1) ?? "they show nothing");
-    return fail(`ONNX Runtime's providers cannot be listed: ${how.slice(0, 300)}`, "See `millrace runner providers`.");
+    const how = end.isTimedOut ? "they hang" : (reasonOf(end.stderr) ?? "they show nothing");
+    return fail(`ONNX Runtime's providers cannot be listed: ${how}`, "See `millrace runner providers`.");
   }
   return judgeProviders(listed.data);
 }

@@ -48,6 +48,12 @@ export async function runApart(
   }
 }
 
+/** Why a program ended, by what it wrote: its last line that names an error (Node writes its release below it). */
+export function reasonOf(stderr: string): string | undefined {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  return (lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1))?.slice(0, 300);
+}
+
 function gather(stream: NonNullable<ChildProcess["stdout"]>, onOutput?: (text: string) => void): () => string {
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { judgeProviders } from "../../../src/cli/doctor/check-providers.ts";
+import { reasonOf } from "../../../src/cli/shell/run-apart.ts";
 
 const listed = (provider: string, state: "working" | "failing" | "unused", found: string, ...advice: string[]) => ({
   provider,
@@ -25,4 +26,11 @@ it("names what fails with what to do, else what works", () => {
     advice: "Mend it.",
   });
   expect(judgeProviders([unused])).toMatchObject({ state: "skipped" });
+});
+
+it("says why a program ended by the line that names its error, else by its last", () => {
+  const thrown = "node:internal\n\nError: Cannot find module 'x.ts'\n    at load\n\nNode.js v24.21.0\n";
+  expect(reasonOf(thrown)).toBe("Error: Cannot find module 'x.ts'");
+  expect(reasonOf("warning\nno driver\n\n")).toBe("no driver");
+  expect(reasonOf("\n")).toBeUndefined();
 });
