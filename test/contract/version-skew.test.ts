@@ -212,7 +212,7 @@ describe("the runner's program", () => {
     const credential = {
       edgeUrl: `http://${host}`,
       linkUrl: `ws://${host}/v1/link`,
-      runnerId: "rnr_1",
+      runnerId: createId("runner"),
       credential: "mc_1",
     };
     await writeCredential(folder, credential);
