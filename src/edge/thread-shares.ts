@@ -46,7 +46,9 @@ const MOST_BEATS = 1_000;
 /** Waiting requests of a holder and kind, and of all. Each holds a timer; the body of one has not been read. */
 const MOST_WAITING = 64;
 const MOST_WAITING_OF_ALL = 512;
-const LONGEST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = { inference: 250, other: 15_000 } as const;
+/** A new inference is refused at once where the first of its line has waited for longer: it would be late, too. */
+const CONGESTED_MS = 100;
 /** Idle holders are forgotten beyond this. */
 const KNOWN_HOLDERS = 1_000;
 
@@ -58,13 +60,11 @@ interface Line {
 }
 
 interface Waiter {
+  readonly cameAtMs: number;
   lookedAtMs: number;
-}
-
-/** Time for which a request has waited, and for which it was the first of its line. */
-interface Waited {
-  readonly totalMs: number;
-  readonly firstMs: number;
+  /** Time of its timers, which no clock changes: in all, and as the first of its line. */
+  totalMs: number;
+  firstMs: number;
 }
 
 interface Holder {
@@ -177,7 +177,7 @@ export class ThreadShares {
     this.#latest = [{ name, atMs }, ...this.#latest.filter((each) => each.name !== name).slice(0, 1)];
   }
 
-  #mustWait({ holder: name, kind }: ThreadCall, holder: Holder, waited: Waited): boolean {
+  #mustWait({ holder: name, kind }: ThreadCall, holder: Holder, waited: Pick<Waiter, "totalMs" | "firstMs">): boolean {
     if (this.#places === MOST_PLACES || !this.#isWanted(name, kind)) return false;
     const nowMs = this.#now();
     const placed = countPlaced(holder.lines[kind], nowMs);
@@ -189,32 +189,41 @@ export class ThreadShares {
   /** Each request looks by its own timer: the promises of one must not be settled by another. */
   async #waitInLine(call: ThreadCall, holder: Holder): Promise<void> {
     const { waiting } = holder.lines[call.kind];
-    if (waiting.length >= MOST_WAITING) this.#dropGone(waiting);
-    if (waiting.length >= MOST_WAITING || this.#waiting >= MOST_WAITING_OF_ALL) throw tooMany(call.holder);
-    const waiter = { lookedAtMs: this.#now() };
+    if (waiting.length >= MOST_WAITING || this.#isCongested(call.kind, waiting)) this.#dropGone(waiting);
+    const isFull = waiting.length >= MOST_WAITING || this.#waiting >= MOST_WAITING_OF_ALL;
+    if (isFull || this.#isCongested(call.kind, waiting)) throw tooMany(call.holder);
+    const nowMs = this.#now();
+    const waiter: Waiter = { cameAtMs: nowMs, lookedAtMs: nowMs, totalMs: 0, firstMs: 0 };
     waiting.push(waiter);
     this.#waiting++;
-    // The clock may be set meanwhile, so the time that passes is that of the timers.
-    const waited = { totalMs: 0, firstMs: 0 };
     try {
       for (;;) {
         waiter.lookedAtMs = this.#now();
         if (waiting[0] !== waiter) this.#dropGone(waiting);
         const before = Math.max(0, waiting.indexOf(waiter));
         const isGone = call.gone?.aborted === true;
-        if (before === 0 && !isGone && !this.#mustWait(call, holder, waited)) return;
-        if (isGone || waited.totalMs >= LONGEST_WAIT_MS) throw tooMany(call.holder);
+        if (isGone || this.#waitedMs(call.kind, waiter) >= LONGEST_WAIT_MS[call.kind]) throw tooMany(call.holder);
+        if (before === 0 && !this.#mustWait(call, holder, waiter)) return;
         const pauseMs = call.kind === "other" ? holder.freeAtMs - this.#now() : 0;
         // All that wait take a part of the thread's time, which does not grow with their number.
         const ownLookMs = LOOK_MS * (before + 1) * (1 + this.#waiting / MOST_WAITING);
         const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(pauseMs, ownLookMs));
         await new Promise((resolve) => setTimeout(resolve, lookMs));
-        waited.totalMs += lookMs;
-        if (before === 0) waited.firstMs += lookMs;
+        waiter.totalMs += lookMs;
+        if (before === 0) waiter.firstMs += lookMs;
       }
     } finally {
       this.#remove(waiting, (each) => each === waiter);
     }
+  }
+
+  /** An inference has a budget, which runs out by the clock also where timers are late. */
+  #waitedMs(kind: RequestKind, { totalMs, cameAtMs }: Waiter): number {
+    return kind === "inference" ? Math.max(totalMs, this.#now() - cameAtMs) : totalMs;
+  }
+
+  #isCongested(kind: RequestKind, [first]: readonly Waiter[]): boolean {
+    return kind === "inference" && first !== undefined && this.#waitedMs(kind, first) > CONGESTED_MS;
   }
 
   #dropGone(waiting: Waiter[]): void {

@@ -11,6 +11,7 @@ import { KERNELS } from "../../kernels/registry.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { readConfig } from "../../src/gpu-runner/config.ts";
 import { CPU_ROLLOUTS } from "../../src/gpu-runner/environments/load-cpu-program.ts";
+import { readHardware } from "../../src/gpu-runner/host/hardware/read-hardware.ts";
 import { digestKernel } from "../../src/gpu-runner/kernels/dispatch/kernel-sources.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
@@ -83,8 +84,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A bare machine: no path, and a home of its own. */
-const bare = () => ({ PATH: "", HOME: folder });
+/** A bare machine: no program is in reach, and a home of its own. */
+const bare = () => ({ PATH: join(folder, "nothing"), HOME: folder });
 
 async function runPacked(...args: string[]) {
   const child = spawn(join(packed, "millrace-runner"), args, { cwd: folder, env: bare() });
@@ -97,6 +98,7 @@ async function withRunner(
   name: string,
   [program = "", ...args]: string[],
   work: (runnerId: string) => Promise<void>,
+  own: NodeJS.ProcessEnv = {},
 ): Promise<void> {
   const { token } = await client.call(endpoints.createRegistrationToken, { body: {} });
   const environment = {
@@ -106,6 +108,7 @@ async function withRunner(
     MILLRACE_RUNNER_NAME: name,
     MILLRACE_RUNNER_DIR: join(folder, name),
     MILLRACE_GPU: "none",
+    ...own,
   };
   const child: ChildProcess = spawn(program, args, { cwd: "/", env: environment, stdio: ["ignore", "ignore", "pipe"] });
   let stderr = "";
@@ -246,6 +249,24 @@ describe("deploy/millrace-runner.service", { timeout: PATIENCE_MS }, () => {
       const reply = await waitFor("an answer", () => client.call(endpoints.infer, { body }), PATIENCE_MS);
       expect(reply).toMatchObject({ placement: { runnerId }, outputs: { logits: { shape: [1, 2] } } });
     });
+  });
+
+  it("knows its machine where the path is empty", async () => {
+    const start = [join(packed, "millrace-runner"), "start"];
+    await withRunner(
+      "without-path",
+      start,
+      async (runnerId) => {
+        const { capabilities } = await client.call(endpoints.getRunner, { params: { id: runnerId } });
+        const { os, cpu, virtual } = await readHardware();
+        expect(capabilities?.hardware).toMatchObject({
+          os,
+          cpu: { model: cpu.model, features: cpu.features },
+          virtual,
+        });
+      },
+      { PATH: "" },
+    );
   });
 });
 

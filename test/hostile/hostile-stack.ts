@@ -63,7 +63,8 @@ async function openVictim(stack: LocalStack, otherPids: ReadonlySet<number>): Pr
   const untilServed = async () => {
     await waitFor("the victim to be served", async () => {
       const { inferences } = await victim.putLoad({ ratePerSecond: 20, seconds: 0.5, seed: 1 });
-      return inferences.sent > 0 && inferences.failed === 0 ? true : undefined;
+      if (inferences.failed > 0) throw new Error(`its inferences: ${JSON.stringify(inferences.byAnswer)}`);
+      return inferences.sent > 0 ? true : undefined;
     });
   };
   const attackers = new Map<Attacker, string>();

@@ -150,13 +150,14 @@ describe("the thread of an isolate", () => {
 
   it("takes a place back from a request that lasts, and ends its beats after one that never ends", async () => {
     await meet("inference");
-    const requests = Array.from({ length: 5 }, () => begin("one", "inference"));
     const end = keepLate(8);
     await pass(90);
+    const requests = Array.from({ length: 5 }, () => begin("one", "inference"));
+    await pass(0);
     expect(countBegun(requests)).toBe(3);
-    await pass(100);
+    await pass(60);
     end();
-    expect(countBegun(requests)).toBe(5);
+    expect(countBegun(requests)).toBe(4);
     await pass(11_000);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -183,6 +184,31 @@ describe("the thread of an isolate", () => {
     expect(refusals).toBeGreaterThan(3);
     expect(refusals + countBegun(waiting)).toBe(63);
     expect(countBegun(waiting)).toBeGreaterThan(5);
+  });
+
+  it("refuses an inference that has waited for a quarter of a second, and a new one at once while the line is slow", async () => {
+    const { one, other } = await meet("inference");
+    const running = Array.from({ length: 3 }, () => begin("one", "inference"));
+    const end = keepLate(8);
+    const early = Array.from({ length: 5 }, () => begin("one", "inference"));
+    await pass(6);
+    expect(countBegun(running)).toBe(3);
+    expect(countBegun(early)).toBe(0);
+    // The clock runs faster than these timers: a turn of 8 ms for each of 3.
+    await pass(40);
+    const late = begin("one", "inference");
+    await pass(0);
+    expect(codeOf(await late.turn)).toBe("overloaded");
+    await pass(120);
+    end();
+    expect(await Promise.all(early.map(async ({ turn }) => codeOf(await turn)))).toEqual(early.map(() => "overloaded"));
+    // The line is empty.
+    running[0]!.leave!();
+    const next = begin("one", "inference");
+    await pass(10);
+    expect(next.leave).not.toBeNull();
+    one.leave!();
+    other.leave!();
   });
 
   it("does not let a request wait for ever behind one whose context was ended", async () => {
