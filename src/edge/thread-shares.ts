@@ -43,12 +43,14 @@ const LONGEST_LOOK_MS = 100;
 const GONE_MS = 5_000;
 /** Beats of one request's context, some three seconds: those after it are another's. */
 const MOST_BEATS = 1_000;
-/** Waiting requests of a holder and kind, and of all. Each holds a timer; the body of one has not been read. */
-const MOST_WAITING = 64;
+/**
+ * Waiting requests of a holder and kind, and of all. Each holds a timer; the body of one has not been read. Inferences
+ * begin a hundred times a second on a slow machine, and need a part of their budget then.
+ */
+const MOST_WAITING = { inference: 32, other: 64 } as const;
 const MOST_WAITING_OF_ALL = 512;
-const LONGEST_WAIT_MS = { inference: 250, other: 15_000 } as const;
-/** A new inference is refused at once where the first of its line has waited for longer: it would be late, too. */
-const CONGESTED_MS = 100;
+/** An inference has a budget, which few have left after half a second. */
+const LONGEST_WAIT_MS = { inference: 500, other: 15_000 } as const;
 /** Idle holders are forgotten beyond this. */
 const KNOWN_HOLDERS = 1_000;
 
@@ -62,7 +64,7 @@ interface Line {
 interface Waiter {
   readonly cameAtMs: number;
   lookedAtMs: number;
-  /** Time of its timers, which no clock changes: in all, and as the first of its line. */
+  /** Time of its timers, which no clock changes: in all, and while none was before it. */
   totalMs: number;
   firstMs: number;
 }
@@ -189,9 +191,9 @@ export class ThreadShares {
   /** Each request looks by its own timer: the promises of one must not be settled by another. */
   async #waitInLine(call: ThreadCall, holder: Holder): Promise<void> {
     const { waiting } = holder.lines[call.kind];
-    if (waiting.length >= MOST_WAITING || this.#isCongested(call.kind, waiting)) this.#dropGone(waiting);
-    const isFull = waiting.length >= MOST_WAITING || this.#waiting >= MOST_WAITING_OF_ALL;
-    if (isFull || this.#isCongested(call.kind, waiting)) throw tooMany(call.holder);
+    const most = MOST_WAITING[call.kind];
+    if (waiting.length >= most) this.#dropGone(waiting);
+    if (waiting.length >= most || this.#waiting >= MOST_WAITING_OF_ALL) throw tooMany(call.holder);
     const nowMs = this.#now();
     const waiter: Waiter = { cameAtMs: nowMs, lookedAtMs: nowMs, totalMs: 0, firstMs: 0 };
     waiting.push(waiter);
@@ -206,7 +208,7 @@ export class ThreadShares {
         if (before === 0 && !this.#mustWait(call, holder, waiter)) return;
         const pauseMs = call.kind === "other" ? holder.freeAtMs - this.#now() : 0;
         // All that wait take a part of the thread's time, which does not grow with their number.
-        const ownLookMs = LOOK_MS * (before + 1) * (1 + this.#waiting / MOST_WAITING);
+        const ownLookMs = LOOK_MS * (before + 1) * (1 + this.#waiting / MOST_WAITING.other);
         const lookMs = Math.min(LONGEST_LOOK_MS, Math.max(pauseMs, ownLookMs));
         await new Promise((resolve) => setTimeout(resolve, lookMs));
         waiter.totalMs += lookMs;
@@ -220,10 +222,6 @@ export class ThreadShares {
   /** An inference has a budget, which runs out by the clock also where timers are late. */
   #waitedMs(kind: RequestKind, { totalMs, cameAtMs }: Waiter): number {
     return kind === "inference" ? Math.max(totalMs, this.#now() - cameAtMs) : totalMs;
-  }
-
-  #isCongested(kind: RequestKind, [first]: readonly Waiter[]): boolean {
-    return kind === "inference" && first !== undefined && this.#waitedMs(kind, first) > CONGESTED_MS;
   }
 
   #dropGone(waiting: Waiter[]): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { writeCredential } from "../../src/gpu-runner/link/registration.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
 import { type LocalStack, waitFor, waitForJob } from "./local-stack.ts";
 import { run } from "./run-npm.ts";
 import { it, openTenant } from "./shared-stack.ts";
@@ -63,11 +64,11 @@ describe("an ephemeral runner", () => {
 
   it("does not take the folder of another runner", async () => {
     const dataDir = join(folder, "taken");
-    const other = { runnerId: "rnr_other", credential: "mc_other" };
+    const other = { runnerId: createId("runner"), credential: "mc_other" };
     await writeCredential(dataDir, { edgeUrl: tenant.baseUrl, linkUrl: "ws://lab/v1/link", ...other });
     const { code, stderr } = await start(dataDir);
     expect(code).toBe(6);
-    expect(stderr).toContain("is the folder of the runner rnr_other");
+    expect(stderr).toContain(`is the folder of the runner ${other.runnerId}`);
     expect(await listRunners()).toEqual([]);
   });
 });

@@ -235,7 +235,7 @@ describe("sides", () => {
       const aggregate = { count, min, max, sum, sketch };
       return {
         project: MAIN_PROJECT,
-        key: keyOf({ subject: "live" }),
+        key: keyOf({ subject: "live-samples" }),
         atMs: START_MS + hour * HOUR_MS,
         sourceId: `${hour}`,
         runId: null,
@@ -244,9 +244,9 @@ describe("sides", () => {
     };
     await appendMeasurements(env.DB, [live(0, 5), live(1, 5), live(30, 9)]);
     while (!(await rollUp(env.DB, 1_000)).isDone);
-    await env.DB.prepare("delete from points where series_no = (select no from series where subject = 'live')").run();
+    await env.DB.prepare("delete from points where series_no = (select no from series where subject = 'live-samples')").run();
     const cut = new Date(START_MS + 24 * HOUR_MS).toISOString();
-    const asked = { a: `window:/${cut}`, b: `window:${cut}/`, subject: "live" };
+    const asked = { a: `window:/${cut}`, b: `window:${cut}/`, subject: "live-samples" };
     expect((await compare(asked)).pairs).toMatchObject([
       { observation: "samples", verdict: "worse", a: { runs: 0, samples: 100, min: 5 }, b: { samples: 50, max: 9.49 } },
     ]);

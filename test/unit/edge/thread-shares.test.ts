@@ -186,29 +186,46 @@ describe("the thread of an isolate", () => {
     expect(countBegun(waiting)).toBeGreaterThan(5);
   });
 
-  it("refuses an inference that has waited for a quarter of a second, and a new one at once while the line is slow", async () => {
-    const { one, other } = await meet("inference");
-    const running = Array.from({ length: 3 }, () => begin("one", "inference"));
+  it("refuses an inference beyond thirty-two that wait, and one that has waited for half a second", async () => {
+    await meet("inference");
     const end = keepLate(8);
-    const early = Array.from({ length: 5 }, () => begin("one", "inference"));
-    await pass(6);
-    expect(countBegun(running)).toBe(3);
-    expect(countBegun(early)).toBe(0);
-    // The clock runs faster than these timers: a turn of 8 ms for each of 3.
-    await pass(40);
-    const late = begin("one", "inference");
+    const running = Array.from({ length: 3 }, () => begin("one", "inference"));
+    const waiting = Array.from({ length: 32 }, () => begin("one", "inference"));
+    const refused = begin("one", "inference");
     await pass(0);
-    expect(codeOf(await late.turn)).toBe("overloaded");
-    await pass(120);
-    end();
-    expect(await Promise.all(early.map(async ({ turn }) => codeOf(await turn)))).toEqual(early.map(() => "overloaded"));
-    // The line is empty.
+    expect(codeOf(await refused.turn)).toBe("overloaded");
+    await pass(12);
+    expect([countBegun(running), countBegun(waiting)]).toEqual([3, 0]);
     running[0]!.leave!();
+    await pass(20);
+    expect(waiting.findIndex(({ leave }) => leave !== null)).toBe(0);
+    // The clock runs faster than these timers: a turn of 8 ms for each 3.
+    await pass(250);
+    end();
+    const codes = await Promise.all(waiting.map(async ({ turn }) => codeOf(await turn)));
+    const late = codes.filter((code) => code === "overloaded").length;
+    expect(late + countBegun(waiting)).toBe(32);
+    expect(late).toBeGreaterThan(24);
+    for (const { leave } of [...running, ...waiting]) leave?.();
     const next = begin("one", "inference");
     await pass(10);
     expect(next.leave).not.toBeNull();
-    one.leave!();
-    other.leave!();
+  });
+
+  it("lets a few inferences wait for one long turn", async () => {
+    await meet("inference");
+    const requests = Array.from({ length: 8 }, () => begin("one", "inference"));
+    await pass(0);
+    expect(countBegun(requests)).toBe(3);
+    heldMs += 300;
+    const late = begin("one", "inference");
+    for (const { leave } of requests) leave?.();
+    await pass(30);
+    for (const { leave } of requests) leave?.();
+    await pass(40);
+    for (const { leave } of requests) leave?.();
+    await pass(60);
+    expect(countBegun([...requests, late])).toBe(9);
   });
 
   it("does not let a request wait for ever behind one whose context was ended", async () => {
