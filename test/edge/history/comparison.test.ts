@@ -244,7 +244,9 @@ describe("sides", () => {
     };
     await appendMeasurements(env.DB, [live(0, 5), live(1, 5), live(30, 9)]);
     while (!(await rollUp(env.DB, 1_000)).isDone);
-    await env.DB.prepare("delete from points where series_no = (select no from series where subject = 'live-samples')").run();
+    await env.DB.prepare(
+      "delete from points where series_no = (select no from series where subject = 'live-samples')",
+    ).run();
     const cut = new Date(START_MS + 24 * HOUR_MS).toISOString();
     const asked = { a: `window:/${cut}`, b: `window:${cut}/`, subject: "live-samples" };
     expect((await compare(asked)).pairs).toMatchObject([
