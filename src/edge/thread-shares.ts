@@ -44,8 +44,8 @@ const GONE_MS = 5_000;
 /** Beats of one request's context, some three seconds: those after it are another's. */
 const MOST_BEATS = 1_000;
 /**
- * Waiting requests of a holder and kind, and of all. Each holds a timer; the body of one has not been read. Inferences
- * begin a hundred times a second on a slow machine, and need a part of their budget then.
+ * Waiting requests of a holder and kind, and of all. Each holds a timer; the body of one has not been read. Fewer
+ * inferences: those at the end of a long line begin after their budget (decision 0108).
  */
 const MOST_WAITING = { inference: 32, other: 64 } as const;
 const MOST_WAITING_OF_ALL = 512;

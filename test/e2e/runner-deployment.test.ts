@@ -223,6 +223,24 @@ describe("a packed runner on a bare machine", { timeout: PATIENCE_MS }, () => {
     }
     expect(environments.size).toBeGreaterThan(10);
   });
+
+  it("knows its machine where the path is empty", async () => {
+    const start = [join(packed, "millrace-runner"), "start"];
+    await withRunner(
+      "without-path",
+      start,
+      async (runnerId) => {
+        const { capabilities } = await client.call(endpoints.getRunner, { params: { id: runnerId } });
+        const { os, cpu, virtual } = await readHardware();
+        expect(capabilities?.hardware).toMatchObject({
+          os,
+          cpu: { model: cpu.model, features: cpu.features },
+          virtual,
+        });
+      },
+      { PATH: "" },
+    );
+  });
 });
 
 describe("deploy/millrace-runner.service", { timeout: PATIENCE_MS }, () => {
@@ -249,24 +267,6 @@ describe("deploy/millrace-runner.service", { timeout: PATIENCE_MS }, () => {
       const reply = await waitFor("an answer", () => client.call(endpoints.infer, { body }), PATIENCE_MS);
       expect(reply).toMatchObject({ placement: { runnerId }, outputs: { logits: { shape: [1, 2] } } });
     });
-  });
-
-  it("knows its machine where the path is empty", async () => {
-    const start = [join(packed, "millrace-runner"), "start"];
-    await withRunner(
-      "without-path",
-      start,
-      async (runnerId) => {
-        const { capabilities } = await client.call(endpoints.getRunner, { params: { id: runnerId } });
-        const { os, cpu, virtual } = await readHardware();
-        expect(capabilities?.hardware).toMatchObject({
-          os,
-          cpu: { model: cpu.model, features: cpu.features },
-          virtual,
-        });
-      },
-      { PATH: "" },
-    );
   });
 });
 

@@ -219,12 +219,10 @@ describe("the thread of an isolate", () => {
     expect(countBegun(requests)).toBe(3);
     heldMs += 300;
     const late = begin("one", "inference");
-    for (const { leave } of requests) leave?.();
-    await pass(30);
-    for (const { leave } of requests) leave?.();
-    await pass(40);
-    for (const { leave } of requests) leave?.();
-    await pass(60);
+    for (const ms of [30, 40, 60]) {
+      for (const { leave } of requests) leave?.();
+      await pass(ms);
+    }
     expect(countBegun([...requests, late])).toBe(9);
   });
 
