@@ -21,13 +21,25 @@ it("a long artifact fails where the bucket refuses it", async () => {
   await expect(putArtifact(refusing, digest, bytes.buffer)).rejects.toThrow(REFUSAL);
 });
 
-it("a body fails where the bucket refuses it", async () => {
+/** Stores `body` as `bytes`. */
+async function store(bucket: R2Bucket, body: BodyInit) {
   const headers = { "content-type": "application/octet-stream", "content-length": String(bytes.byteLength) };
-  const request = new Request("http://edge.test", { method: "PUT", body: bytes, headers });
+  const request = new Request("http://edge.test", { method: "PUT", body, headers });
   const limits = { mediaTypes: ["application/octet-stream"], maxBytes: bytes.byteLength };
   const digest = await digestOf(bytes.buffer);
-  const storing = storeBody(request, digest, limits, (stream) => putArtifact(refusing, digest, stream));
-  await expect(storing).rejects.toThrow(REFUSAL);
+  return storeBody(request, digest, limits, (stream) => putArtifact(bucket, digest, stream));
+}
+
+it("a body fails where the bucket refuses it", async () => {
+  await expect(store(refusing, bytes)).rejects.toThrow(REFUSAL);
+});
+
+it("a caller who leaves during a body is no failure of the bucket", async () => {
+  const leaving = new ReadableStream({
+    start: (controller) => controller.enqueue(bytes.subarray(0, 1000)),
+    pull: (controller) => controller.error(new Error("the client went away")),
+  });
+  await expect(store(env.ARTIFACTS, leaving)).rejects.toMatchObject({ problem: { code: "invalid-request" } });
 });
 
 it("the parts of an upload stay where the bucket refuses the whole", async () => {
