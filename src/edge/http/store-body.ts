@@ -1,7 +1,7 @@
 import { encodingOf } from "../../protocol/wire/content-encoding.ts";
 import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { settlePut } from "../store/artifact-store.ts";
-import { discardBody, mediaTypeOf, untilItsEnd } from "./read-body.ts";
+import { discardBody, mediaTypeOf } from "./read-body.ts";
 
 /** Limits of a body. */
 interface BodyLimits {
@@ -11,8 +11,7 @@ interface BodyLimits {
 
 /**
  * Streams a request's body into the bucket, since it may exceed a Worker's memory. `put` must have the digest checked.
- * Throws `invalid-request` for a missing length, a body that ends before it, or a wrong digest, and `payload-too-large`
- * before it reads any byte.
+ * Throws `invalid-request` for a missing length or a wrong digest, and `payload-too-large` before it reads any byte.
  */
 export async function storeBody(
   request: Request,
@@ -24,10 +23,8 @@ export async function storeBody(
   // R2 requires the length in advance; a body shorter or longer than declared fails here.
   const { readable, writable } = new FixedLengthStream(sizeBytes);
   const body = request.body ?? new Blob([]).stream();
-  const [stored, sent] = await settlePut(put(readable), (signal) => body.pipeTo(writable, { signal }));
+  const [stored] = await settlePut(put(readable), (signal) => body.pipeTo(writable, { signal }));
   if (stored.status === "fulfilled") return { mediaType, sizeBytes };
-  // A refused put ends the body with its own error; any other error of the body is the reason for the put's.
-  if (sent.status === "rejected" && sent.reason !== stored.reason) await untilItsEnd(Promise.reject(sent.reason));
   await discardBody(request);
   if (!/checksum|digest|sha-?256|length|bytes/i.test(String(stored.reason))) throw stored.reason;
   throw invalidRequest([{ pointer: "#", message: `is not ${digest}` }]);
