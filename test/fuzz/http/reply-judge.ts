@@ -67,7 +67,7 @@ export class ReplyJudge {
 /** Errors are problems, and under `/v2` of the Open Inference Protocol's shape. */
 function judgeProblem({ path }: FuzzRequest, { status, contentType, text }: FuzzReply): string | null {
   const value = parseJson(text ?? "");
-  if (path.startsWith("/v2")) {
+  if (/^\/v2(?:[/?]|$)/.test(path)) {
     const isSound = contentType === "application/json" && OipError.safeParse(value).success;
     return isSound ? null : `${status} that is no error of the Open Inference Protocol: ${text?.slice(0, 200)}`;
   }
