@@ -84,7 +84,7 @@ export function createApp(): Hono<AppEnv> {
     bindResource(app);
   }
   app.onError(async (error, c) => {
-    await discardBody(c.req.raw);
+    await discardBody(c.req.raw, error);
     const named = nameStorageFull(error);
     const problem = toProblem(named);
     if (problem.code === "storage-full") logFailure("storage-full", error, { path: c.req.path });

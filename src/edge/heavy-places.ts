@@ -8,8 +8,12 @@ const POLL_MS = 20;
 const GONE_MS = 5_000;
 
 /** What heavy work says of its caller. */
-interface HeavyCall {
+export interface HeavyCall {
   readonly project: string;
+  /** Amount of the place: a count, or bytes; default 1. */
+  readonly amount?: number;
+  /** Longest wait; default `WAIT_MS`. */
+  readonly waitMs?: number;
   readonly gone?: AbortSignal;
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
@@ -19,14 +23,18 @@ export class HeavyPlaces {
   readonly working: BoundedPlaces;
   readonly waiting: BoundedPlaces;
 
-  constructor(working: Bounds, waiting: Omit<Bounds, "leaseMs">) {
+  readonly #what: string;
+
+  /** `what` names the work in the message of a refusal, in the plural. */
+  constructor(what: string, working: Bounds, waiting: Omit<Bounds, "leaseMs">) {
+    this.#what = what;
     this.working = new BoundedPlaces(working);
     this.waiting = new BoundedPlaces({ ...waiting, leaseMs: GONE_MS });
   }
 
   /** Does work in a place. Throws `overloaded` where too many wait, or no place gets free in time. */
   async doIn<Result>(call: HeavyCall, work: () => Promise<Result>): Promise<Result> {
-    const done = this.#waitFor(call).then(async (place) => {
+    const done = this.enter(call).then(async (place) => {
       try {
         return await work();
       } finally {
@@ -38,23 +46,31 @@ export class HeavyPlaces {
     return done;
   }
 
-  async #waitFor({ project, gone }: HeavyCall): Promise<object> {
-    let turn = this.waiting.enter(project, Date.now());
-    if (turn === null) throw tooMany(project);
+  /** Waits for a place, which `working` must be left by. Throws `overloaded` as `doIn`. */
+  async enter({ project, amount = 1, waitMs, gone }: Omit<HeavyCall, "waitUntil">): Promise<object> {
+    let turn = this.waiting.enter(project, Date.now(), 1, amount);
+    if (turn === null) throw this.refuse(project);
     const enter = (nowMs: number) => {
       // After a stall of the whole isolate all that waited count as gone.
-      if (turn === null || !this.waiting.has(turn)) turn = this.waiting.enter(project, nowMs);
+      if (turn === null || !this.waiting.has(turn)) turn = this.waiting.enter(project, nowMs, 1, amount);
       if (turn === null) return null;
-      const isNext = this.waiting.takeTurn(turn, nowMs, (holder) => this.working.hasRoom(holder, nowMs));
-      return isNext ? this.working.enter(project, nowMs) : null;
+      const hasRoom = (holder: string, wanted: number) => this.working.hasRoom(holder, nowMs, wanted);
+      const isNext = this.waiting.takeTurn(turn, nowMs, hasRoom);
+      return isNext ? this.working.enter(project, nowMs, amount) : null;
     };
     try {
-      const place = await untilEntered(enter, gone);
-      if (place === null) throw tooMany(project);
+      const place = await untilEntered(enter, gone, waitMs);
+      if (place === null) throw this.refuse(project);
       return place;
     } finally {
       if (turn !== null) this.waiting.leave(turn);
     }
+  }
+
+  /** The error of one that finds no place. */
+  refuse(project: string): ProblemError {
+    const detail = `Too many ${this.#what} of ${project} and others wait: send some after the others.`;
+    return new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
   }
 }
 
@@ -65,8 +81,9 @@ export class HeavyPlaces {
 export async function untilEntered(
   enter: (nowMs: number) => object | null,
   gone?: AbortSignal,
+  waitMs: number = WAIT_MS,
 ): Promise<object | null> {
-  const latestMs = Date.now() + WAIT_MS;
+  const latestMs = Date.now() + waitMs;
   for (;;) {
     const nowMs = Date.now();
     const place = enter(nowMs);
@@ -75,14 +92,13 @@ export async function untilEntered(
   }
 }
 
-function tooMany(project: string): ProblemError {
-  const detail = `Too many heavy questions of ${project} and others wait: ask some after the others.`;
-  return new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
-}
-
 /**
  * Heavy questions of this isolate. Two of a project: while one computes, the other reads the database, which answers one
  * query at a time. Each holds up to some ten megabytes of an isolate's 128. As many wait as a page asks at once; all
  * hold their parsed questions and a timer only.
  */
-export const heavyPlaces = new HeavyPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 }, { ofOne: 32, ofAll: 128 });
+export const heavyPlaces = new HeavyPlaces(
+  "heavy questions",
+  { ofOne: 2, ofAll: 6, leaseMs: 60_000 },
+  { ofOne: 32, ofAll: 128 },
+);

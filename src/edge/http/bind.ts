@@ -15,6 +15,7 @@ import { checkRate, type KeyRate, spendQueueRate, spendRate } from "./key-rate.t
 import type { RequestKind } from "../thread-shares.ts";
 import { threadShares } from "../turns.ts";
 import { heavyPlaces } from "../heavy-places.ts";
+import { INFERENCE_WAIT_MS, withBodyRoom } from "./body-room.ts";
 import { isOip, nameStorageFull } from "./problems.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 import { logFailure } from "../log-failure.ts";
@@ -102,10 +103,6 @@ export function bind<Params, Query, Headers, Body, Reply>(
         ? (undefined as Query)
         : read(endpoint.query ?? (NO_QUERY as z.ZodType<Query>), () => readQuery(c.req.url, errors), "query");
     const headers = read(endpoint.headers, () => c.req.header(), "header");
-    const isJson = endpoint.body !== undefined && endpoint.rawBody === undefined;
-    const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
-    const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
-    if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
     const unseenMs = isInference ? c.get("unseenMs") : 0;
     const about = {
@@ -116,11 +113,24 @@ export function bind<Params, Query, Headers, Body, Reply>(
       gone: c.req.raw.signal,
       leaveThread: () => c.get("leaveThread")?.(),
     };
-    const work = () => handler({ c, env, principal, params, query, headers, body, ...about });
-    const handle = endpoint.isHeavy === true ? () => heavyPlaces.doIn({ project: env.project, ...about }, work) : work;
-    // The pages of an import belong to the act that began it.
-    const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
-    const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
+    const answerInRoom = async () => {
+      const isJson = endpoint.body !== undefined && endpoint.rawBody === undefined;
+      const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
+      const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
+      if (errors.length > 0) throw invalidRequest(errors);
+      const work = () => handler({ c, env, principal, params, query, headers, body, ...about });
+      const handle =
+        endpoint.isHeavy === true ? () => heavyPlaces.doIn({ project: env.project, ...about }, work) : work;
+      // The pages of an import belong to the act that began it.
+      const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
+      return isAct ? audited(c, env, endpoint, handle) : handle();
+    };
+    const bodyCall = {
+      project: principal?.project ?? holderOf(callerOf(c.req.raw)),
+      ...(isInference ? { waitMs: INFERENCE_WAIT_MS } : {}),
+      ...about,
+    };
+    const reply = await withBodyRoom(c.req.raw, bodyCall, answerInRoom);
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   };
   app.on(endpoint.method.toUpperCase(), path, async (c) => {

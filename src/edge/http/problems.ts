@@ -16,7 +16,6 @@ export function problemsOf({
   method,
   path,
   access,
-  isHeavy = false,
   params,
   body,
   rawBody,
@@ -24,7 +23,8 @@ export function problemsOf({
   problems = [],
 }: Endpoint): ProblemCode[] {
   const takesBody = body !== undefined || rawBody !== undefined;
-  const codes = new Set<ProblemCode>();
+  // Every request may wait in vain for the thread (`ThreadShares`).
+  const codes = new Set<ProblemCode>(["overloaded"]);
   // Unknown parameters of the query are refused, but not under `/v2`.
   if (!isOip(path) || params !== undefined || takesBody) codes.add("invalid-request");
   if (takesBody) codes.add("payload-too-large").add("unsupported-media-type");
@@ -32,7 +32,6 @@ export function problemsOf({
   if (access !== "public") codes.add("unauthorized").add("rate-limited");
   if (access !== "public" && access !== "runner") codes.add("forbidden");
   if (method !== "get") codes.add("storage-full");
-  if (isHeavy) codes.add("overloaded");
   if (reply.cached === "ranges") codes.add("range-not-satisfiable");
   return [...codes.union(new Set(problems)), "internal"];
 }

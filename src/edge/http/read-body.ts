@@ -4,9 +4,12 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import { bodyTooLarge, unsupportedMediaType } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { endShortTurn, endTurn } from "../turns.ts";
+import { BODY_MS, growBodyRoom, takeBodyRoom } from "./body-room.ts";
 
-/** Bytes of an unwanted body that are read and discarded. */
+/** Bytes of an unwanted body that are read and discarded, those of one that came in overload, and for how long. */
 const DISCARDED_BYTES = 64 * 2 ** 20;
+const OVERLOAD_BYTES = 2 ** 20;
+const DISCARDED_MS = 10_000;
 /** Longest body that is read as a whole: the platform puts its pieces together in one turn. */
 const WHOLE_BYTES = LIMITS.inferBodyBytes;
 /** Of a longer one, or one of unknown length: most room of a read; bytes, and reads, between two turns of others. */
@@ -16,9 +19,26 @@ const TURN_READS = 1_000;
 
 /**
  * Reads a body of at most `maxBytes`, packed or not; nothing of a longer one is kept. Throws `unsupported-media-type` for
- * an unknown content encoding.
+ * an unknown content encoding, `overloaded` where the isolate has no room for a long one, and `invalid-request` for one
+ * that does not come in `BODY_MS`.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const body = await inTime(readWhole(request, maxBytes));
+  await takeBodyRoom(request, body.byteLength);
+  return body;
+}
+
+async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const late = new Promise<never>((_, reject) => {
+    const message = `must come within ${BODY_MS / 60_000} minutes`;
+    const error = new ProblemError("invalid-request", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
+    timer = setTimeout(() => reject(error), BODY_MS);
+  });
+  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
+}
+
+async function readWhole(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const { headers } = request;
   const encoding = encodingOf(headers.get("content-encoding"));
   const declared = headers.get("content-length");
@@ -27,8 +47,9 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
     throw bodyTooLarge(maxBytes);
   }
   if (encoding !== null) return unpackRequest(request, encoding, maxBytes);
+  if (declared !== null) await takeBodyRoom(request, Number(declared));
   if (Number(declared ?? Number.NaN) <= WHOLE_BYTES) return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
-  const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
+  const { chunks, length } = await readChunks(request, maxBytes);
   if (length > maxBytes) throw bodyTooLarge(maxBytes);
   return chunks.join(() => endShortTurn(request));
 }
@@ -52,11 +73,14 @@ async function unpackRequest(
     }
   }
   try {
-    return await unpackBody(chunks(), encoding, maxBytes, () => endShortTurn(request));
+    return await unpackBody(chunks(), encoding, maxBytes, async (unpackedBytes) => {
+      await growBodyRoom(request, unpackedBytes, maxBytes);
+      await endShortTurn(request);
+    });
   } catch (error) {
     // As of any unwanted body.
     reader.releaseLock();
-    await discard(body);
+    await discard(body, mostDiscarded(error));
     throw error;
   }
 }
@@ -68,11 +92,16 @@ async function readChunks(request: Request, maxBytes: number): Promise<{ chunks:
   const stream = (request.body ?? new Blob([]).stream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
   const reader = openReader(stream, Math.min(READ_BYTES, maxBytes));
   for (;;) {
-    const { value } = await reader.read();
+    const { value } = await untilItsEnd(reader.read());
     if (value === undefined) break;
     length += value.byteLength;
-    if (length <= maxBytes) chunks.add(value);
-    else if (length > DISCARDED_BYTES) {
+    if (length <= maxBytes) {
+      await growBodyRoom(request, length, maxBytes).catch(async (error: unknown) => {
+        await reader.cancel().catch(() => undefined);
+        throw error;
+      });
+      chunks.add(value);
+    } else if (length > DISCARDED_BYTES) {
       await reader.cancel();
       break;
     }
@@ -100,21 +129,35 @@ export async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value
 
 /**
  * Reads and discards an unread body, within bounds: a client that still writes when the connection ends sees a broken
- * pipe and never the reply.
+ * pipe and never the reply. A long one that `error` refuses for overload is cut: reading it would take the time of others.
  */
-export async function discardBody({ body, bodyUsed }: Request): Promise<void> {
-  if (!bodyUsed) await discard(body);
+export async function discardBody({ body, bodyUsed, headers }: Request, error?: unknown): Promise<void> {
+  if (bodyUsed) return;
+  const most = mostDiscarded(error);
+  if (Number(headers.get("content-length")) > most) await body?.cancel().catch(() => undefined);
+  else await discard(body, most);
 }
 
-async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
-  let length = 0;
+function mostDiscarded(error: unknown): number {
+  return error instanceof ProblemError && error.problem.code === "overloaded" ? OVERLOAD_BYTES : DISCARDED_BYTES;
+}
+
+async function discard(body: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  // What comes slowly would occupy the thread for long.
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), DISCARDED_MS);
   try {
-    for await (const chunk of body ?? []) {
-      length += chunk.byteLength;
-      if (length > DISCARDED_BYTES) return;
+    for (let length = 0; length <= mostBytes;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      length += value.byteLength;
     }
+    await reader.cancel();
   } catch {
     // The client disconnected: the reply has no reader.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

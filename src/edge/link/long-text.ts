@@ -19,8 +19,8 @@ export function isLong(text: string): boolean {
  * Texts of megabytes in this isolate. What is parsed takes some five times as much of the isolate's 128 MB as the text, so
  * one is read and passed on at a time, and few wait: of `LIMITS.outcomeTextLength`, with two bytes for each character.
  */
-const longest = new HeavyPlaces({ ofOne: 1, ofAll: 1, leaseMs: 60_000 }, { ofOne: 1, ofAll: 2 });
-const long = new HeavyPlaces({ ofOne: 2, ofAll: 6, leaseMs: 60_000 }, { ofOne: 8, ofAll: 32 });
+const longest = new HeavyPlaces("long texts", { ofOne: 1, ofAll: 1, leaseMs: 60_000 }, { ofOne: 1, ofAll: 2 });
+const long = new HeavyPlaces("long texts", { ofOne: 2, ofAll: 6, leaseMs: 60_000 }, { ofOne: 8, ofAll: 32 });
 
 export function placesFor(text: string): HeavyPlaces {
   return text.length > LONG_TEXT ? longest : long;

@@ -50,7 +50,7 @@ export async function settleJob(
 }
 
 /** Outcomes with results, traces and samples of megabytes. */
-const longOutcomes = new HeavyPlaces({ ofOne: 1, ofAll: 2, leaseMs: 60_000 }, { ofOne: 2, ofAll: 4 });
+const longOutcomes = new HeavyPlaces("long outcomes", { ofOne: 1, ofAll: 2, leaseMs: 60_000 }, { ofOne: 2, ofAll: 4 });
 
 function lengthOf({ resultText = "", trace = "", samples = "" }: Extract<PassedOutcome["outcome"], { ok: true }>) {
   return resultText.length + trace.length + samples.length;

@@ -29,6 +29,8 @@ export const runnerEndpoints = {
     summary: "Trade a one-time token for a runner's id and credential",
     access: "public",
     body: RegistrationInput,
+    // Who has no key shares no room for long bodies with those that have.
+    bodyBytes: 16_384,
     reply: { status: 201, schema: Registration },
     problems: ["unauthorized", "token-expired", "token-used", "rate-limited", "quota-exceeded"],
   }),

@@ -15,21 +15,25 @@ export class FairPlaces<Holder> {
     this.#limit = limit;
   }
 
+  heldBy(holder: Holder): number {
+    return this.#held.get(holder) ?? 0;
+  }
+
   hasRoom(holder: Holder, amount = 1): boolean {
     const free = this.#limit - this.#taken - amount;
-    return free >= 0 && (this.#held.get(holder) ?? 0) <= SHARE * free;
+    return free >= 0 && this.heldBy(holder) <= SHARE * free;
   }
 
   /** Takes places for a holder, which must give them back; false where there are too few for it. */
   take(holder: Holder, amount = 1): boolean {
     if (!this.hasRoom(holder, amount)) return false;
-    this.#held.set(holder, (this.#held.get(holder) ?? 0) + amount);
+    this.#held.set(holder, this.heldBy(holder) + amount);
     this.#taken += amount;
     return true;
   }
 
   giveBack(holder: Holder, amount = 1): void {
-    const own = (this.#held.get(holder) ?? 0) - amount;
+    const own = this.heldBy(holder) - amount;
     if (own > 0) this.#held.set(holder, own);
     else this.#held.delete(holder);
     this.#taken -= amount;

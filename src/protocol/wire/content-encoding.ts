@@ -44,13 +44,13 @@ export function encodingOf(
 /**
  * The content of a packed body, of at most `maxBytes`. Throws `payload-too-large` as soon as it is longer, and
  * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through. `pause` lets
- * others work: a whole body is unpacked without one turn of the event loop.
+ * others work, and gets the bytes that are there: a whole body is unpacked without one turn of the event loop.
  */
 export async function unpackBody(
   packed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   encoding: BodyEncoding,
   maxBytes: number,
-  pause: () => Promise<void> = async () => undefined,
+  pause: (unpackedBytes: number) => Promise<void> = async () => undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream(encoding);
   const reader = openReader(readable, READ_BYTES);
@@ -83,7 +83,7 @@ export async function unpackBody(
         sliceBytes = isDense ? SLICE_BYTES.least : Math.min(2 * sliceBytes, SLICE_BYTES.most);
         if (packedBytes + length < pausedAtBytes + PAUSE_BYTES) continue;
         pausedAtBytes = packedBytes + length;
-        await pause();
+        await pause(length);
       }
     }
     await writer.close();
@@ -99,7 +99,7 @@ export async function unpackBody(
   if (written.status === "rejected" || unpacked.status === "rejected") {
     throw invalidRequest([{ pointer: "#", message: `is not ${encoding}` }]);
   }
-  return chunks.join(pause);
+  return chunks.join(() => pause(length));
 }
 
 interface ChunkReader {

@@ -14,7 +14,7 @@ export const mainEnv: ProjectEnv = { ...env, project: MAIN_PROJECT };
 
 export interface Sent {
   readonly key?: string | null;
-  /** Sent as JSON, unless it is bytes or a string. */
+  /** Sent as JSON, unless it is bytes, a string or a stream. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   /** Ends the request as a client that closes its connection. */
@@ -33,7 +33,8 @@ export async function fetchEdge(
   path: string,
   { key = ADMIN, body, headers = {}, signal }: Sent = {},
 ): Promise<Response> {
-  const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+  const raw =
+    body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
   const url = new URL(path, ORIGIN).href;
   const response = await exports.default.fetch(url, {
     method: method.toUpperCase(),

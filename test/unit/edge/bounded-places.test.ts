@@ -20,6 +20,33 @@ describe("bounded places", () => {
     expect(places.enter("e", 0)).toBeNull();
   });
 
+  it("may be counts of bytes, of which a place gives some back", () => {
+    const places = new BoundedPlaces({ ...bounds, ofOne: 100, ofAll: 150 });
+    const place = places.enter("a", 0, 90)!;
+    expect([places.enter("a", 0, 11), places.hasRoom("a", 0, 10), places.enter("b", 0, 61)]).toEqual([
+      null,
+      true,
+      null,
+    ]);
+    expect(places.resize(place, 50, 0)).toBe(true);
+    const room = (holder: string, bytes: number) => places.hasRoom(holder, 0, bytes);
+    expect([room("a", 51), room("a", 50), room("b", 100)]).toEqual([false, true, true]);
+    expect([places.resize(place, 101, 0), places.resize(place, 100, 0), room("a", 1)]).toEqual([false, true, false]);
+    places.leave(place);
+    expect([places.resize(place, 10, 0), room("a", 100), room("a", 101)]).toEqual([false, true, false]);
+  });
+
+  it("passes over one that wants more than there is, for those of its own holder too", () => {
+    const room = new BoundedPlaces({ ofOne: 100, ofAll: 200, leaseMs: 1_000 });
+    const line = new BoundedPlaces({ ofOne: 9, ofAll: 9, leaseMs: 1_000 });
+    room.enter("a", 0, 30);
+    const [large, small, other] = [line.enter("a", 0, 1, 80)!, line.enter("a", 0, 1, 70)!, line.enter("b", 0, 1, 10)!];
+    const takesTurn = (place: object) => line.takeTurn(place, 0, (holder, wanted) => room.hasRoom(holder, 0, wanted));
+    expect([large, other, small].map(takesTurn)).toEqual([false, false, true]);
+    line.leave(small);
+    expect([large, other].map(takesTurn)).toEqual([false, true]);
+  });
+
   it("gives a place back whose holder never said that it left", () => {
     const places = new BoundedPlaces({ ...bounds, ofOne: 1 });
     expect(places.enter("a", 0)).not.toBeNull();
