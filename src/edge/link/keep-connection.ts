@@ -20,6 +20,11 @@ export const HELLO_MS = 60_000;
 const SEEN_EVERY_MS = 30_000;
 /** Close codes that are no fault of the runner: it left, or the edge ended it, or the fault was counted elsewhere. */
 const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced, CLOSE_CODES.removed]);
+/**
+ * Time for which a runner that broke the protocol stays away: what it had sent still comes, and costs the thread of all.
+ * Twice as long after a further breach within a minute.
+ */
+const REST_MS = { first: 1_000, longest: 10_000, forgottenAfter: 60_000 };
 /** Largest number of batches that one alarm moves. */
 const FLUSHED_BATCHES = 10;
 
@@ -46,8 +51,25 @@ export async function acceptSocket(
 
 /** Closes a socket. Its requests end now: a half-open one never reports its close. */
 export function closeSocket(link: LinkParts, socket: LinkSocket, code: number, reason: string): void {
+  // Of a socket that is closing already, more may be found that is wrong.
+  const isBreach = code === CLOSE_CODES.protocolError && socket.readyState === WebSocket.OPEN;
   failRequests(link, socket);
   endSocket(socket, code, reason);
+  if (isBreach && !link.memory.excused.has(socket)) noteBreach(link);
+}
+
+function noteBreach({ memory, outside }: LinkParts): void {
+  const nowMs = outside.now();
+  const isRepeated = Math.abs(nowMs - memory.rest.untilMs) < REST_MS.forgottenAfter;
+  const ms = isRepeated ? Math.min(2 * memory.rest.ms, REST_MS.longest) : REST_MS.first;
+  memory.rest = { ms, untilMs: nowMs + ms };
+}
+
+/** Time for which the runner must still stay away; 0 where it may come. */
+export function findRestMs({ memory: { rest }, outside }: LinkParts): number {
+  const leftMs = rest.untilMs - outside.now();
+  // A clock that was set back would keep it away for as long.
+  return leftMs > rest.ms ? 0 : Math.max(0, leftMs);
 }
 
 /** Handles the close of a socket. */
@@ -128,6 +150,7 @@ async function armLink(link: LinkParts, nowMs: number): Promise<void> {
 async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): Promise<void> {
   const { runnerId, direct, isWelcomed, acceptedAtMs } = attachmentOf(socket);
   if (isWelcomed !== true && nowMs - acceptedAtMs > HELLO_MS) {
+    link.memory.excused.add(socket);
     closeSocket(link, socket, CLOSE_CODES.protocolError, "no hello came in time");
     return noteDisconnect(link, socket, false);
   }

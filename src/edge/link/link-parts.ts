@@ -134,6 +134,8 @@ export interface LinkMemory {
   /** Until then the queue needs no sign of life. */
   quietUntilMs: number;
   hasLoggedUnknown: boolean;
+  /** After a breach of the protocol the runner stays away until then, and for so long. */
+  rest: { readonly untilMs: number; readonly ms: number };
   /** What the runner has sent, by kind and in all, on whichever socket. */
   readonly meters: ReturnType<typeof createMeters>;
   /** Sockets whose end has been handled. */
@@ -155,6 +157,7 @@ export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
     seenNotedAtMs,
     quietUntilMs: 0,
     hasLoggedUnknown: false,
+    rest: { untilMs: 0, ms: 0 },
     meters: createMeters(watchMs),
     gone: new WeakSet(),
     excused: new WeakSet(),

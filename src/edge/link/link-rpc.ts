@@ -56,4 +56,5 @@ export interface RunnerLinkRpc extends Rpc.DurableObjectBranded {
   configure(modelVersionId: string): Promise<void>;
   setDraining(draining: boolean): void;
   removed(runnerId: string): Promise<void>;
+  restMs(): number | Promise<number>;
 }

@@ -26,6 +26,7 @@ import { threadShares } from "../turns.ts";
 import { tellHealth } from "./runner-health.ts";
 import {
   acceptSocket,
+  findRestMs,
   endRunner,
   flushOutbox,
   isConnected,
@@ -122,6 +123,11 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
 
   cancelInfer(requestId: string): void {
     cancelInference(this.#parts, requestId);
+  }
+
+  /** Milliseconds for which the runner must stay away after a breach of the protocol; 0 where it may connect. */
+  restMs(): number {
+    return findRestMs(this.#parts);
   }
 
   /** Asks for the present contents of the runner's memory. */

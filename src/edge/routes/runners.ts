@@ -67,14 +67,18 @@ export function bindRunners(app: Hono<AppEnv>): void {
     return new Response(null, { status: 204 });
   });
 
-  bind(app, endpoints.connectRunner, ({ c, env, principal }) => {
+  bind(app, endpoints.connectRunner, async ({ c, env, principal }) => {
     const runnerId = principal?.id ?? "";
+    const link = runnerLink(env, runnerId);
+    // Before the handshake: our runner asks by an ordinary request why it was refused.
+    // An object of the release before does not know the question.
+    checkRest(await link.restMs().catch(() => 0));
     checkHandshake(c.req.raw.headers);
     const request = new Request(c.req.raw);
     request.headers.delete("authorization");
     request.headers.set("x-runner-id", runnerId);
     request.headers.set("x-runner-project", env.project);
-    return runnerLink(env, runnerId).fetch(request);
+    return link.fetch(request);
   });
 
   bind(app, endpoints.unregisterRunner, async ({ env, principal }) => {
@@ -90,6 +94,13 @@ export function bindRunners(app: Hono<AppEnv>): void {
     if (sizeBytes === null) throw new ProblemError("not-found", `There is no artifact ${digest}.`);
     return answerArtifact(c, { digest, sizeBytes, mediaType: "application/octet-stream" });
   });
+}
+
+/** Throws `rate-limited` while a runner must stay away after a breach of the protocol. */
+function checkRest(restMs: number): void {
+  if (restMs <= 0) return;
+  const detail = `This runner's messages broke the protocol: it may connect again in ${Math.ceil(restMs / 1_000)} s.`;
+  throw new ProblemError("rate-limited", detail, { retryAfterMs: restMs });
 }
 
 /** Throws `upgrade-required` unless a runner of a known protocol wants a WebSocket. */

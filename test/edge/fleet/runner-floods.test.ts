@@ -1,9 +1,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ANNOUNCED, OUTCOME_MESSAGES, OUTCOMES, REPORT_MESSAGES, REPORTS } from "../../../src/edge/link/find-excess.ts";
-import { CLOSE_CODES } from "../../../src/protocol/link.ts";
+import { CLOSE_CODES, LINK_SUBPROTOCOL } from "../../../src/protocol/link.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { callEdge, problemOf } from "../stack/edge-client.ts";
 import { report } from "../stack/health-samples.ts";
 import { linkStub, newOnlineRunner, newRunner } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
@@ -99,5 +100,32 @@ describe("a runner's flood", () => {
       code: CLOSE_CODES.protocolError,
       reason: expect.stringContaining("capabilities more often"),
     });
+  });
+
+  it("that broke the protocol keeps it away for a second, and twice as long after a further one", async () => {
+    const runner = await newRunner();
+    const connect = () =>
+      callEdge("GET", "/v1/link", {
+        key: runner.credential,
+        headers: { upgrade: "websocket", "sec-websocket-protocol": LINK_SUBPROTOCOL },
+      });
+    const atMs = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: atMs });
+    for (const [breach, restMs] of [1_000, 2_000, 4_000].entries()) {
+      const scripted = await ScriptedRunner.connect(runner);
+      scripted.send("no JSON" as never);
+      expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.protocolError);
+      const refused = await connect();
+      const { code, detail, retryAfterMs } = problemOf(refused);
+      expect([refused.status, code, breach]).toEqual([429, "rate-limited", breach]);
+      expect(retryAfterMs).toBeLessThanOrEqual(restMs);
+      expect(retryAfterMs).toBeGreaterThan(restMs - 1_000);
+      expect([refused.headers.get("retry-after"), detail]).toEqual([
+        String(restMs / 1_000),
+        expect.stringContaining(`again in ${restMs / 1_000} s`),
+      ]);
+      vi.setSystemTime(Date.now() + restMs);
+    }
+    (await ScriptedRunner.connect(runner)).socket.close(1000, "done");
   });
 });

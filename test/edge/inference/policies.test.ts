@@ -1,10 +1,20 @@
 import { evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { ActReply, StreamedAction } from "../../../src/protocol/policies/policy.ts";
-import { FAULTS } from "../../../src/edge/routes/inference/policy-stream.ts";
-import { ADMIN, callEdge, createKey, fetchEdge, pointersOf, problemOf, registerRunner } from "../stack/edge-client.ts";
+import { FAULTS, noteRefusal } from "../../../src/edge/routes/inference/policy-stream.ts";
+import {
+  ADMIN,
+  callEdge,
+  createKey,
+  createProject,
+  fetchEdge,
+  pointersOf,
+  problemOf,
+  registerRunner,
+} from "../stack/edge-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
@@ -373,5 +383,25 @@ describe("a stream of observations", () => {
     for (let read = 0; read < FAULTS.burst; read++)
       expect(await next()).toMatchObject({ seq: null, problem: { code: "invalid-request" } });
     expect(await closed).toBe(1013);
+  });
+
+  it("ends where too many observations of its project were refused, and no other is opened then", async () => {
+    const [{ socket, closed }, calm] = [await open("budgetMs=0.1"), await open("budgetMs=0.1")];
+    const { secret } = await createProject("calm");
+    const opening = (key: string) =>
+      callEdge("GET", "/v1/policies/pole/stream?budgetMs=200", { key, headers: { upgrade: "websocket" } });
+    while (noteRefusal(MAIN_PROJECT));
+    const refused = problemOf(await opening(ADMIN));
+    expect([refused.code, refused.retryAfterMs]).toEqual(["overloaded", 1_000]);
+    expect(problemOf(await opening(secret)).code).toBe("not-found");
+    while (noteRefusal(MAIN_PROJECT));
+    // A stream that is calm itself goes on.
+    calm.socket.send("{}");
+    expect(await calm.next()).toMatchObject({ problem: { code: "invalid-request" } });
+    expect(calm.socket.readyState).toBe(WebSocket.OPEN);
+    calm.socket.close(1000, "done");
+    for (let sent = 0; sent <= 4 * FAULTS.burst; sent++) socket.send('{"seq": 1, "observation": [1, 2, 3, 4]}');
+    expect(await closed).toBe(1013);
+    await vi.waitFor(async () => (await open()).socket.close(1000, "done"), BOUND);
   });
 });

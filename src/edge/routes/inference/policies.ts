@@ -5,7 +5,7 @@ import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { callerOf } from "../../http/auth.ts";
 import { type AppEnv, bind } from "../../http/bind.ts";
 import { act, decide, locatePolicy } from "./act.ts";
-import { openPolicyStream } from "./policy-stream.ts";
+import { checkRefusals, openPolicyStream } from "./policy-stream.ts";
 
 /** Policies with observations and actions: models that take the path of every inference. */
 export function bindPolicies(app: Hono<AppEnv>): void {
@@ -28,6 +28,7 @@ export function bindPolicies(app: Hono<AppEnv>): void {
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw invalidRequest([{ pointer: "header/upgrade", message: "must be websocket" }]);
     }
+    checkRefusals(env.project);
     const version = await locatePolicy(call, params.id);
     const { action, seed = drawSeed(), ...wishes } = query;
     const trace = scope?.context ?? null;

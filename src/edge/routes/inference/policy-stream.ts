@@ -10,7 +10,7 @@ import { type Env, scopeEnv } from "../../config.ts";
 import { authorise, type Caller, holderOf } from "../../http/auth.ts";
 import { spendRate } from "../../http/key-rate.ts";
 import { parseJson } from "../../http/read-body.ts";
-import { Meter } from "../../http/rate-limiter.ts";
+import { Meter, RateLimiter } from "../../http/rate-limiter.ts";
 import { openScope } from "../../http/span-log.ts";
 import { logRefusal } from "../../inference/outcome-log.ts";
 import { currentSnapshot } from "../../inference/snapshot.ts";
@@ -62,6 +62,7 @@ export class PolicyStream extends DurableObject<Env> {
   #stream: Stream | undefined;
   #inFlight = 0;
   readonly #faults = new Meter(FAULTS);
+  readonly #refusals = new Meter(FAULTS);
   readonly #waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work);
 
   override fetch(request: Request): Response {
@@ -101,6 +102,9 @@ export class PolicyStream extends DurableObject<Env> {
       const isFault = FAULT_CODES.has(problem.code) || error instanceof TooMany;
       if (isFault && !this.#faults.take(1, Date.now()))
         endSocket(socket, TRY_AGAIN_LATER, `more than ${FAULTS.perSecond} faults a second`);
+      const [isOften, isTooOften] = [!this.#refusals.take(1, Date.now()), !noteRefusal(stream.project)];
+      if (isOften && isTooOften)
+        endSocket(socket, TRY_AGAIN_LATER, `one of more than ${REFUSALS.perSecond} refusals a second`);
     } finally {
       leaveThread?.();
       this.#inFlight--;
@@ -148,9 +152,28 @@ export class PolicyStream extends DurableObject<Env> {
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
-/** Observations of a stream that are wrong, beyond the key's rate, or too many at once. */
+/** Observations of a stream that are wrong, beyond the key's rate, or too many at once; and all that are refused. */
 export const FAULTS = { perSecond: 10, burst: 30 };
+/**
+ * Observations of all streams of a project in this isolate that are refused, for whatever reason: beyond, streams are
+ * closed that have more than `FAULTS` themselves, and none is opened until half the burst is free again.
+ */
+const REFUSALS = { perSecond: 200, burst: 400 };
+const refusals = new RateLimiter(1_000);
 const FAULT_CODES: ReadonlySet<string> = new Set(["rate-limited", "invalid-request"]);
+
+/** Counts a refused observation of a project; false beyond the rate. */
+export function noteRefusal(project: string): boolean {
+  return refusals.spend(project, REFUSALS, Date.now()).isAllowed;
+}
+
+/** Throws `overloaded` where so many observations of the project were refused that its streams are being closed. */
+export function checkRefusals(project: string): void {
+  const { remaining } = refusals.look(project, REFUSALS, Date.now());
+  if (remaining >= REFUSALS.burst / 2) return;
+  const detail = "Too many observations of this project's streams were refused: the edge has no room for them now.";
+  throw new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
+}
 
 function send(socket: WebSocket, answer: StreamedAction): void {
   // A client that closed the socket does not wait for the rest.
