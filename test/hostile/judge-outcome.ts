@@ -1,5 +1,5 @@
 import type { Outcome } from "./play-attack.ts";
-import type { Figures } from "./victim/victim-figures.ts";
+import type { Figures, VictimFigures } from "./victim/victim-figures.ts";
 
 /** Share of the victim's requests that may fail beyond the share without the attack. */
 export const ALLOWED_SHARE = 0.01;
@@ -20,6 +20,11 @@ export function judgeEdge({ during, answers, edge }: Pick<Outcome, "during" | "a
     ...(edge.deaths > 0 ? ["the edge's process ended"] : []),
     ...(broken > 0 ? [`${broken} requests were answered 500`] : []),
   ];
+}
+
+/** Whether so few of the victim's requests failed without an attack that the attack can be judged. */
+export function isCalm({ inferences, others }: VictimFigures): boolean {
+  return failedShare(inferences) <= ALLOWED_SHARE && failedShare(others) <= ALLOWED_SHARE;
 }
 
 function judgeVictim({ before, during }: Outcome): string[] {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Attacker } from "./attacker/attacker.ts";
 import type { Attack } from "./attacks/attack.ts";
 import type { HostileStack } from "./hostile-stack.ts";
+import { isCalm } from "./judge-outcome.ts";
 import type { VictimFigures } from "./victim/victim-figures.ts";
 import { type EdgeRecord, watchEdge } from "./watch-edge.ts";
 
@@ -9,6 +10,8 @@ import { type EdgeRecord, watchEdge } from "./watch-edge.ts";
 const PREPARE_MS = 120_000;
 /** Time for an attack's last requests to end after it. */
 const ENDING_MS = 30_000;
+/** Measurements without the attack, until one is calm: the attack before may have left work. */
+const CALM_TRIES = 3;
 
 /** What an attack did to the victim and to the edge. */
 export interface Outcome {
@@ -27,10 +30,12 @@ export async function playAttack(stack: HostileStack, attack: Attack, seconds: n
   const { name, does } = attack;
   const load = { ratePerSecond: stack.victimRate, seconds, seed: 1 };
   await stack.untilServed();
-  const before = await stack.victim.putLoad(load);
+  const trouble: string[] = [];
+  let before = await stack.victim.putLoad(load);
+  for (let tries = 1; tries < CALM_TRIES && !isCalm(before); tries++) before = await stack.victim.putLoad(load);
+  if (!isCalm(before)) trouble.push("cannot be judged: the victim's requests failed without it, too");
   const attacker = await stack.openAttacker();
   const endWatch = await watchEdge(stack.otherPids);
-  const trouble: string[] = [];
   const noting = async (what: string, work: Promise<unknown>) => {
     await work.catch((error: unknown) => trouble.push(`${what}: ${describe(error)}`));
   };

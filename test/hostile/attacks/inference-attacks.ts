@@ -106,12 +106,12 @@ export const INFERENCE_ATTACKS: readonly Attack[] = [
       const form = { widths: [4, 16, 2], input: "observation", output: "logits" };
       await placeNetwork(attacker, "policy", writeNetwork(form, 3));
       const url = `${attacker.url.replace("http", "ws")}/v1/policies/policy/stream?budgetMs=500`;
-      return () => Promise.all(Array.from({ length: 50 }, () => streamObservations(attacker, url)));
+      return () => attacker.flood(50, () => streamObservations(attacker, url));
     },
   },
 ];
 
-/** Asks again with each answer, until the attack ends. */
+/** Asks again with each answer, until the attack ends or the edge closes the stream. */
 async function streamObservations({ answers, signal, key }: Attacker, url: string): Promise<void> {
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${key}` } } as never);
   const large = `{"seq":1,"observation":[${"0,".repeat(LIMITS.streamedMessageBytes / 2 - 32)}0]}`;
@@ -126,7 +126,10 @@ async function streamObservations({ answers, signal, key }: Attacker, url: strin
     answers.count(problem === undefined ? "action" : `${problem.status} ${problem.code}`);
     if (socket.readyState === WebSocket.OPEN) next();
   });
-  socket.addEventListener("close", () => resolve());
+  socket.addEventListener("close", ({ code }) => {
+    if (!signal.aborted) answers.count(`closed ${code}`);
+    resolve();
+  });
   socket.addEventListener("error", () => resolve());
   signal.addEventListener("abort", () => socket.close(), { once: true });
   await closed;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeOutcome } from "../../hostile/judge-outcome.ts";
+import { isCalm, judgeOutcome } from "../../hostile/judge-outcome.ts";
 import type { Outcome } from "../../hostile/play-attack.ts";
 import { renderOutcomes } from "../../hostile/render-outcomes.ts";
 import { type Ended, toFigures, type VictimFigures } from "../../hostile/victim/victim-figures.ts";
@@ -39,6 +39,10 @@ describe("an attack's outcome", () => {
     expect(judgeOutcome({ ...harmless, during: victim(0, 1) })).toEqual([
       "1 of 6 others of the victim failed, and 0 of 6 before",
     ]);
+  });
+
+  it("is judged only where few of the victim's requests failed before it", () => {
+    expect([victim(1, 0), victim(2, 0), victim(0, 1)].map(isCalm)).toEqual([true, false, false]);
   });
 
   it("must not hold an error of the edge, whoever got it, nor its end", () => {
