@@ -1,14 +1,15 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { ComputeReply, ComputeReplyHeader } from "../../protocol/inference/compute.ts";
+import type { ComputeReplyHeader } from "../../protocol/inference/compute.ts";
 import { HrrFrameHeader, HrrRequest } from "../../protocol/inference/hrr.ts";
 import { FRAME_MEDIA_TYPE } from "../../protocol/inference/inference.ts";
 import { encodeFrame } from "../../protocol/wire/frame.ts";
 import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { heavyPlaces } from "../heavy-places.ts";
+import { answerTensors } from "../http/write-json.ts";
 import { readTensorRequest } from "./inference/read-tensor-request.ts";
 import { askCompute, type ComputeAnswer, type ComputeQuestion } from "../services/ask-compute.ts";
 import { planHrr, symbolKeys } from "../services/hrr-operations.ts";
@@ -106,11 +107,7 @@ function shapeOutputs(answer: ComputeAnswer, shape: readonly number[]): ComputeA
   return { ...answer, tensors: answer.tensors.map((tensor): Tensor => ({ ...tensor, shape: [...shape] })) };
 }
 
-function toJson(
-  { kernel, budgetMs }: Pick<ComputeQuestion, "kernel" | "budgetMs">,
-  answer: ComputeAnswer,
-): ComputeReply {
+function toJson({ kernel, budgetMs }: Pick<ComputeQuestion, "kernel" | "budgetMs">, answer: ComputeAnswer): Response {
   const { tensors, ...computed } = answer;
-  const outputs = Object.fromEntries(tensors.map((tensor) => [tensor.name, tensorToJson(tensor)]));
-  return { ...computed, kernel, budgetMs, outputs };
+  return answerTensors(tensors, (outputs) => ({ ...computed, kernel, budgetMs, outputs }));
 }

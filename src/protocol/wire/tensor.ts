@@ -114,11 +114,43 @@ export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
 /** Writes a tensor as JSON with flat data. 64-bit integers outside the safe range lose digits. */
 export function tensorToJson(tensor: Tensor): JsonTensor {
   if (tensor.dtype === "string") return { dtype: tensor.dtype, shape: tensor.shape, data: unpackStrings(tensor.bytes) };
-  const view = typedView(tensor);
-  const data = Array.from(view as ArrayLike<number | bigint>, (value) =>
-    tensor.dtype === "bool" ? value !== 0 : Number(value),
-  );
-  return { dtype: tensor.dtype, shape: tensor.shape, data };
+  return { dtype: tensor.dtype, shape: tensor.shape, data: elementsOf(tensor.dtype, typedView(tensor)) };
+}
+
+/** Elements of a tensor for JSON, as `tensorToJson` writes them, made only when they are written. */
+export class TensorData {
+  readonly #tensor: Tensor;
+
+  constructor(tensor: Tensor) {
+    this.#tensor = tensor;
+  }
+
+  /** All of them in portions of at most so many. */
+  *portions(most: number): Generator<JsonTensor["data"]> {
+    const tensor = this.#tensor;
+    if (tensor.dtype === "string") return yield* portionsOfStrings(tensor.bytes, most);
+    const view = typedView(tensor);
+    for (let first = 0; first < view.length; first += most)
+      yield elementsOf(tensor.dtype, view.subarray(first, first + most));
+  }
+
+  toJSON(): JsonTensor["data"] {
+    return tensorToJson(this.#tensor).data;
+  }
+}
+
+function* portionsOfStrings(bytes: Uint8Array, most: number): Generator<string[]> {
+  for (let start = 0; start < bytes.byteLength;) {
+    let end = start;
+    for (let count = 0; count < most && end < bytes.byteLength; count++)
+      end = stringEnd(bytes, end) ?? bytes.byteLength;
+    yield unpackStrings(bytes.subarray(start, end));
+    start = end;
+  }
+}
+
+function elementsOf(dtype: DType, view: ElementArray): (number | boolean)[] {
+  return Array.from(view as ArrayLike<number | bigint>, (value) => (dtype === "bool" ? value !== 0 : Number(value)));
 }
 
 const LENGTH_BYTES = 4;

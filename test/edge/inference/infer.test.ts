@@ -86,6 +86,16 @@ describe("an inference", () => {
     expect(reply.headers.get("server-timing")).toMatch(/total;dur=.*compute;dur=0\.200/);
   });
 
+  it("with long outputs as JSON has all of them", async () => {
+    const values = Float32Array.from({ length: 40_000 }, (_, at) => at / 3);
+    const pending = infer();
+    const long = { name: output, dtype: "float32" as const, shape: [20_000, 2], bytes: new Uint8Array(values.buffer) };
+    scripted.answer(await nextOffer(), [long]);
+    const { json, headers } = await pending;
+    expect(InferReply.parse(json).outputs[output]).toEqual({ dtype: long.dtype, shape: long.shape, data: [...values] });
+    expect(headers.get("server-timing")).toContain("total;dur=");
+  });
+
   it("that was mended on the way says so", async () => {
     const pending = infer();
     const { requestId } = await nextOffer();

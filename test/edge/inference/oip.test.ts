@@ -180,6 +180,25 @@ describe("an inference", () => {
     expect(await new Response(plain).json()).toMatchObject({ outputs: [{ data: [1, 8] }] });
   });
 
+  it.each([
+    ["as JSON", {}, {}],
+    ["as packed JSON", {}, { "accept-encoding": "deflate" }],
+    ["in raw bytes", { parameters: { binary_data_output: true } }, {}],
+  ])("with long outputs %s has all of them", async (_, wishes, headers) => {
+    const values = Float32Array.from({ length: 40_000 }, (_value, at) => at / 3);
+    const body = { inputs: [jsonInput()], ...wishes };
+    const pending = fetchEdge("POST", `${MODEL}/infer`, { body, headers });
+    const { offer } = await scripted.nextInfer();
+    scripted.answer(offer, [{ name: output, dtype: "float32", shape: [20_000, 2], bytes: floats([...values]) }]);
+    const response = await pending;
+    const encoding = response.headers.get("content-encoding") as "deflate" | null;
+    const unpacked = encoding === null ? response.body : response.body?.pipeThrough(new DecompressionStream(encoding));
+    const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
+    const headerLength = response.headers.get("inference-header-content-length");
+    if (headerLength !== null) return expect(bytes.slice(Number(headerLength))).toEqual(floats([...values]));
+    expect(JSON.parse(new TextDecoder().decode(bytes)).outputs[0].data).toEqual([...values]);
+  });
+
   it("has its latency in parts", async () => {
     const pending = post({ inputs: [jsonInput()] });
     await answerNext();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { OIP_DATATYPES } from "../../../src/protocol/inference/oip.ts";
 import { readOipRequest } from "../../../src/protocol/inference/read-oip-request.ts";
-import { writeOipReply } from "../../../src/protocol/inference/write-oip-reply.ts";
+import { describeOipReply, writeOipReply } from "../../../src/protocol/inference/write-oip-reply.ts";
 import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
 import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
@@ -52,7 +52,10 @@ describe("raw tensors", () => {
       fc.asyncProperty(tensors, async (sent) => {
         const { body, headerLength } = encodeRequest(sent);
         const request = read(body, headerLength);
-        const reply = await writeOipReply(request, { model_name: "m", model_version: "1" }, sent, null);
+        const reply = await writeOipReply(
+          describeOipReply(request, { model_name: "m", model_version: "1" }, sent),
+          null,
+        );
         const bytes = reply.body;
         const length = Number(reply.headers["inference-header-content-length"]);
         const { outputs } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, length))) as {

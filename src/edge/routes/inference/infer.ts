@@ -3,16 +3,15 @@ import { endpoints } from "../../../protocol/endpoints.ts";
 import {
   FRAME_MEDIA_TYPE,
   InferFrameHeader,
-  type InferReply,
   InferRequest,
   type LatencySplit,
   LinkInferHeader,
 } from "../../../protocol/inference/inference.ts";
 import { encodeFrame } from "../../../protocol/wire/frame.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import { tensorToJson } from "../../../protocol/wire/tensor.ts";
 import { jobQueue, scopeEnv } from "../../config.ts";
 import { type AppEnv, bind } from "../../http/bind.ts";
+import { answerTensors } from "../../http/write-json.ts";
 import { answerInference, type Inference } from "../../inference/answer-inference.ts";
 import { askTicket } from "../../inference/ask-ticket.ts";
 import { projectOfPlacement } from "../../inference/snapshot.ts";
@@ -64,8 +63,7 @@ function toResponse(form: TensorForm, { reply, tensors }: Inference): Response {
   if (form === "frame") {
     return new Response(encodeFrame(reply, tensors), { headers: { ...headers, "content-type": FRAME_MEDIA_TYPE } });
   }
-  const outputs = Object.fromEntries(tensors.map((tensor) => [tensor.name, tensorToJson(tensor)]));
-  return Response.json({ ...reply, outputs } satisfies InferReply, { headers });
+  return answerTensors(tensors, (outputs) => ({ ...reply, outputs }), headers);
 }
 
 /** The split as a Server-Timing header (W3C Server Timing), in milliseconds. */

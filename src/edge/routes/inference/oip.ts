@@ -19,8 +19,13 @@ import {
   readOipSettings,
 } from "../../../protocol/inference/read-oip-request.ts";
 import { refuseLate } from "../../../protocol/inference/refuse-late.ts";
-import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
-import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
+import {
+  describeOipReply,
+  oipHeaders,
+  type OipReplyParts,
+  writeOipReply,
+} from "../../../protocol/inference/write-oip-reply.ts";
+import { acceptedEncoding, type BodyEncoding } from "../../../protocol/wire/content-encoding.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { VERSION } from "../../../protocol/wire/release.ts";
@@ -33,6 +38,7 @@ import { isReadable } from "../../store/database.ts";
 import { countRefusal } from "../../inference/outcome-log.ts";
 import { answerInference } from "../../inference/answer-inference.ts";
 import { discardBody, parseJson, readBody } from "../../http/read-body.ts";
+import { areLong, measureJson, streamJson } from "../../http/write-json.ts";
 import { endTurn } from "../../turns.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec around the path of every inference. */
@@ -140,6 +146,17 @@ async function infer(call: Call, version: Version): Promise<Response> {
   const { latency, prediction } = answer.reply;
   const parameters = { ...latencyParameters(latency), predicted_ms: prediction.latencyMs };
   const head = { model_name: version.model, model_version: String(version.version), parameters };
-  const reply = await writeOipReply(request, head, answer.tensors, acceptedEncoding(headers.get("accept-encoding")));
+  const encoding = acceptedEncoding(headers.get("accept-encoding"));
+  const parts = describeOipReply(request, head, answer.tensors);
+  if (areLong(answer.tensors.filter(({ bytes }) => !parts.raw.includes(bytes)))) return streamReply(parts, encoding);
+  const reply = await writeOipReply(parts, encoding);
   return new Response(reply.body, { headers: reply.headers, encodeBody: "manual" });
+}
+
+/** A long reply, written while it is read. */
+async function streamReply({ json, raw }: OipReplyParts, encoding: BodyEncoding | null): Promise<Response> {
+  const headers = oipHeaders(raw.length === 0 ? 0 : await measureJson(json), raw, encoding);
+  const body = streamJson(json, raw);
+  const packed = encoding === null ? body : body.pipeThrough(new CompressionStream(encoding));
+  return new Response(packed, { headers, encodeBody: "manual" });
 }

@@ -12,7 +12,7 @@ import {
 import { checkOutputs, pointInto, readOipRequest } from "../../../protocol/inference/read-oip-request.ts";
 import { refuseLate } from "../../../protocol/inference/refuse-late.ts";
 import type { TicketGrant } from "../../../protocol/inference/ticket.ts";
-import { writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
+import { describeOipReply, writeOipReply } from "../../../protocol/inference/write-oip-reply.ts";
 import { acceptedEncoding } from "../../../protocol/wire/content-encoding.ts";
 import { parseJson } from "../../../protocol/wire/parse-json.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
@@ -112,7 +112,7 @@ export async function inferOip(
   const { times, totalMs } = answer;
   const parameters = latencyParameters({ ...times, totalMs });
   const head = { model_name: name, model_version: String(version), parameters };
-  return writeOipReply(asked, head, answer.tensors, acceptedEncoding(header("accept-encoding")));
+  return writeOipReply(describeOipReply(asked, head, answer.tensors), acceptedEncoding(header("accept-encoding")));
 }
 
 /** The ticket's model, if it is the requested one. Unknown ones have the message that Triton's clients look for. */
