@@ -8,8 +8,6 @@ export const BODY_MS = 300_000;
 const ROOM = { ofOne: 32 * MiB, ofAll: 64 * MiB, leaseMs: BODY_MS + LIMITS.maxBudgetMs };
 /** What one body counts as at most: while a model is uploaded, its project's inferences have room. */
 const MOST_BYTES = 24 * MiB;
-/** Shorter ones need no room: they mostly come with their head. */
-export const SHORT_BODY_BYTES = 16_384;
 /** Room of a body whose length is not known yet, at first. */
 const FIRST_BYTES = 262_144;
 /** An inference has a budget, which few have left after half a second. */
@@ -58,17 +56,17 @@ export async function withBodyRoom<Result>(
 export async function takeBodyRoom(request: Request, bytes: number): Promise<void> {
   const holder = holders.get(request);
   const amount = Math.min(bytes, MOST_BYTES);
-  if (holder === undefined || (holder.place === undefined && bytes <= SHORT_BODY_BYTES)) return;
+  if (holder === undefined || (holder.place === undefined && bytes <= LIMITS.shortBodyBytes)) return;
   if (holder.place === undefined) return enter(holder, amount);
   if (holder.place.bytes === amount) return;
   if (!bodyPlaces.working.resize(holder.place.at, amount, Date.now())) throw bodyPlaces.refuse(holder.call.project);
   holder.place.bytes = amount;
 }
 
-/** Takes room for a body of up to `mostBytes` of which `bytes` have come: twice as much each time. */
+/** Makes room for a body that is still coming: twice the `bytes` that are here, at most `mostBytes`. */
 export async function growBodyRoom(request: Request, bytes: number, mostBytes: number): Promise<void> {
   const has = holders.get(request)?.place?.bytes ?? 0;
-  if (bytes <= Math.max(has, SHORT_BODY_BYTES)) return;
+  if (bytes <= Math.max(has, LIMITS.shortBodyBytes)) return;
   await takeBodyRoom(request, Math.min(mostBytes, Math.max(FIRST_BYTES, 2 * bytes)));
 }
 

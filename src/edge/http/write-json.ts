@@ -14,8 +14,8 @@ const TURN_LENGTH = 50_000;
 export async function writeJson(body: object): Promise<string> {
   let text = "";
   for (const part of textsOf(body)) {
+    if (text !== "") await endShortTurn();
     text += part;
-    await endShortTurn();
   }
   return text;
 }

@@ -70,8 +70,8 @@ export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.connectRunner, async ({ c, env, principal }) => {
     const runnerId = principal?.id ?? "";
     const link = runnerLink(env, runnerId);
-    // Before the handshake: our runner asks by an ordinary request why it was refused.
-    // An object of the release before does not know the question.
+    // Before the handshake is checked: a refused runner asks for the reason by a plain request.
+    // While the edge is deployed, an object may still run the release before, which lacks this method.
     checkRest(await link.restMs().catch(() => 0));
     checkHandshake(c.req.raw.headers);
     const request = new Request(c.req.raw);

@@ -30,7 +30,7 @@ export const runnerEndpoints = {
     access: "public",
     body: RegistrationInput,
     // Who has no key shares no room for long bodies with those that have.
-    bodyBytes: 16_384,
+    bodyBytes: LIMITS.shortBodyBytes,
     reply: { status: 201, schema: Registration },
     problems: ["unauthorized", "token-expired", "token-used", "rate-limited", "quota-exceeded"],
   }),

@@ -15,6 +15,7 @@ export class FairPlaces<Holder> {
     this.#limit = limit;
   }
 
+  /** Places that a holder has. */
   heldBy(holder: Holder): number {
     return this.#held.get(holder) ?? 0;
   }

@@ -44,7 +44,7 @@ export function encodingOf(
 /**
  * The content of a packed body, of at most `maxBytes`. Throws `payload-too-large` as soon as it is longer, and
  * `invalid-request` for a body that is damaged or ends early. A `ProblemError` of `packed` passes through. `pause` lets
- * others work, and gets the bytes that are there: a whole body is unpacked without one turn of the event loop.
+ * others work, and receives the number of unpacked bytes: a whole body is unpacked without one turn of the event loop.
  */
 export async function unpackBody(
   packed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -6,6 +6,8 @@ const GiB = 1024 * MiB;
 export const LIMITS = {
   /** Body of an ordinary JSON request. */
   jsonBodyBytes: 256 * KiB,
+  /** Body that takes no room of its project in an isolate: it mostly comes with its head. */
+  shortBodyBytes: 16 * KiB,
   /** Objects, arrays and fields of one: an empty object takes 56 bytes. `jsonBodyBytes` have room for no more. */
   jsonNodes: 128 * KiB,
   /**

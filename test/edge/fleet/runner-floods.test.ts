@@ -109,15 +109,14 @@ describe("a runner's flood", () => {
         key: runner.credential,
         headers: { upgrade: "websocket", "sec-websocket-protocol": LINK_SUBPROTOCOL },
       });
-    const atMs = Date.now();
-    vi.useFakeTimers({ toFake: ["Date"], now: atMs });
-    for (const [breach, restMs] of [1_000, 2_000, 4_000].entries()) {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    for (const restMs of [1_000, 2_000, 4_000]) {
       const scripted = await ScriptedRunner.connect(runner);
       scripted.send("no JSON" as never);
       expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.protocolError);
       const refused = await connect();
       const { code, detail, retryAfterMs } = problemOf(refused);
-      expect([refused.status, code, breach]).toEqual([429, "rate-limited", breach]);
+      expect([refused.status, code]).toEqual([429, "rate-limited"]);
       expect(retryAfterMs).toBeLessThanOrEqual(restMs);
       expect(retryAfterMs).toBeGreaterThan(restMs - 1_000);
       expect([refused.headers.get("retry-after"), detail]).toEqual([

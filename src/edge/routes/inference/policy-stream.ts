@@ -104,7 +104,7 @@ export class PolicyStream extends DurableObject<Env> {
         endSocket(socket, TRY_AGAIN_LATER, `more than ${FAULTS.perSecond} faults a second`);
       const [isOften, isTooOften] = [!this.#refusals.take(1, Date.now()), !noteRefusal(stream.project)];
       if (isOften && isTooOften)
-        endSocket(socket, TRY_AGAIN_LATER, `one of more than ${REFUSALS.perSecond} refusals a second`);
+        endSocket(socket, TRY_AGAIN_LATER, `more than ${REFUSALS.perSecond} refusals a second in this project`);
     } finally {
       leaveThread?.();
       this.#inFlight--;
