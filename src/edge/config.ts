@@ -104,6 +104,9 @@ const Settings = z.object({
   KEEP_AUDIT_DAYS: days(400),
 });
 
+/** Pings that are missed before a socket counts as dead. */
+export const SILENT_PINGS = 3;
+
 export interface Config {
   readonly bootstrapSecret: string | null;
   readonly projectsShareRunners: boolean;
@@ -179,7 +182,7 @@ export function configOf(env: Env): Config {
             headers: readOtlpHeaders(settings.OTLP_HEADERS) ?? {},
             sampleRatio: settings.OTLP_SAMPLE_RATIO,
           },
-    silentMs: settings.PING_MS * 3,
+    silentMs: settings.PING_MS * SILENT_PINGS,
     snapshotMs: 1_000,
     keyRefreshMs: 5_000,
     keyExpiryMs: 30_000,

@@ -17,10 +17,13 @@ import { LocalError } from "./data-folder.ts";
 import { NO_GPU, type Summary } from "./summary.ts";
 
 const RUNNER_TIMEOUT_MS = 120_000;
-const HISTORY_TIMEOUT_MS = 10_000;
+const HISTORY_TIMEOUT_MS = 60_000;
 /** Budgets to try: a busy machine may need more than the first. The summary names the one that was met. */
-const BUDGETS_MS = [100, 400, 1_600];
+const BUDGETS_MS = [100, 400, 1_600, 6_400];
 const OUT_OF_TIME: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable", "overloaded"]);
+/** The runner was cut off, as by a machine that stood still: it comes back within seconds. */
+const AWAY: ReadonlySet<string> = new Set(["runner-offline", "runner-lost", "no-placement"]);
+const RETURN_MS = 3_000;
 const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;
 
 /** Shows how far the run is: a step, and within it `done` of `total`. */
@@ -154,7 +157,10 @@ async function inferInBudget(
     // An answer may come a little late.
     return reply.budgetMet || larger.length === 0 ? reply : inferInBudget(client, inputs, larger);
   } catch (error) {
-    if (larger.length === 0 || !OUT_OF_TIME.has(toProblem(error).code)) throw error;
+    const { code } = toProblem(error);
+    const isAway = AWAY.has(code);
+    if (larger.length === 0 || !(isAway || OUT_OF_TIME.has(code))) throw error;
+    if (isAway) await delay(RETURN_MS);
     return inferInBudget(client, inputs, larger);
   }
 }

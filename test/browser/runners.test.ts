@@ -51,7 +51,7 @@ const openView = (hash: string, options: ViewOptions = {}) => site.openView(hash
 /** What the page complained of, and whom it called; nothing is right. */
 const findings = () => site.findings();
 
-async function infer(budgetMs = 5_000): Promise<void> {
+async function infer(budgetMs = 60_000): Promise<void> {
   const request = await readFile(join(root, "models/lenet5/example-request.json"), "utf8");
   const body = { ...(JSON.parse(request) as { model: string; inputs: Record<string, { data: number[] }> }), budgetMs };
   await stack.client.call(endpoints.infer, { body });

@@ -47,7 +47,7 @@ beforeEach(async () => {
   const address = { host: "127.0.0.1", port: 0, url: null };
   listener = await DirectListener.open(address, { runnerId, ...runner.parts, logger });
   connection = await hub.nextConnection();
-  const intervals = { pingMs: 1_000, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000 };
+  const intervals = { pingMs: 20_000, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000 };
   connection.send({ type: "welcome", runnerId, intervals, placed: [model] });
   const made = renewKeys([], Date.now())?.[0];
   if (made === undefined) throw new Error("no key was made");

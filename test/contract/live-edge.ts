@@ -12,8 +12,8 @@ import { capabilities } from "../edge/stack/samples.ts";
 import { openStoredDatabase } from "./stored-database.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** Short enough to see a silent socket die, long enough for a busy machine. */
-export const PING_MS = 300;
+/** Short enough to see a silent socket die, long enough for a machine that stands still for some seconds. */
+export const PING_MS = 2_000;
 
 export interface LiveEdge {
   readonly url: string;

@@ -69,7 +69,7 @@ const offer = (): Offer => ({
   spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" }),
   model: null,
 });
-const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count), { timeout: 5_000 });
+const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count), { timeout: 30_000 });
 
 it("stops at once where the edge leaves the handshake without an answer", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
@@ -79,7 +79,7 @@ it("stops at once where the edge leaves the handshake without an answer", async 
   await knocked;
   const stoppedMs = performance.now();
   await waiting.stop();
-  expect(performance.now() - stoppedMs).toBeLessThan(5_000);
+  expect(performance.now() - stoppedMs).toBeLessThan(9_000);
   (await knocked)[0].destroy();
   silent.close();
 });
@@ -139,7 +139,7 @@ describe("a lease", () => {
     connection.send(given);
     await begun();
     await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([given.lease]), {
-      timeout: 5_000,
+      timeout: 30_000,
     });
     runner.benchmarks[0]?.finish();
     const first = await connection.next("jobOutcome");
@@ -148,7 +148,7 @@ describe("a lease", () => {
     expect(RunSamples.parse(JSON.parse(samples)).measurements).toMatchObject([{ metric: "wallMs", values: [1, 2, 3] }]);
     expect(await connection.next("jobOutcome")).toEqual(first);
     connection.send({ type: "jobSettled", lease: given.lease, stored: true });
-    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 30_000 });
     expect(runner.benchmarks).toHaveLength(1);
   });
 
@@ -178,8 +178,8 @@ describe("a lease", () => {
     connection.send(given);
     await begun();
     connection.send({ type: "jobCancel", lease: given.lease });
-    await vi.waitFor(() => expect(runner.benchmarks[0]?.signal.aborted).toBe(true), { timeout: 5_000 });
-    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(runner.benchmarks[0]?.signal.aborted).toBe(true), { timeout: 30_000 });
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 30_000 });
   });
 
   it("is given back when the runner is stopped", async () => {
@@ -363,7 +363,7 @@ describe("an inference", () => {
     await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]), 10_000);
     connection.sendFrame(request("cpu").frame);
     await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1), 10_000);
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 30_000 });
     connection.sendFrame(request("cpu").frame);
     const refused = request("cpu");
     connection.sendFrame(refused.frame);
@@ -379,7 +379,7 @@ describe("an inference", () => {
   it("that the hub cancels while it waits is not begun", async () => {
     const connection = await nextWelcomed([model]);
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(1), { timeout: 30_000 });
     const computed: string[] = [];
     const ended = Promise.withResolvers<void>();
     const answer = infer;
@@ -394,14 +394,14 @@ describe("an inference", () => {
     connection.send({ type: "inferCancel", requestId: waiting.requestId });
     expect(await connection.next("inferFailed")).toMatchObject({ requestId: waiting.requestId });
     ended.resolve();
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 30_000 });
     expect(computed).toEqual([running.requestId]);
   });
 
   it("that a runner has is answered before it goes, and no other begun", async () => {
     const connection = await nextWelcomed([model]);
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(1), { timeout: 30_000 });
     const begins = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const answer = infer;
@@ -422,7 +422,7 @@ describe("an inference", () => {
     });
     ended.resolve();
     await gone;
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 30_000 });
   });
 
   it("of nonsense does not end the connection", async () => {
@@ -471,7 +471,7 @@ describe("a connection", () => {
   it("on which the hub fell silent is given up, and another one made", async () => {
     const first = await hub.nextConnection();
     await welcome(first, [], 50);
-    await vi.waitFor(() => expect(first.pings).toBeGreaterThan(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(first.pings).toBeGreaterThan(1), { timeout: 30_000 });
     first.alive = false;
     await nextWelcomed();
   });

@@ -10,7 +10,7 @@ import { type EdgeMessage, parseText, PING, PONG, RunnerMessage } from "../../sr
 type MessageOf<Type extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: Type }>;
 
 const OPCODES = { text: 1, binary: 2, close: 8 } as const;
-const BOUND = { timeout: 8_000, interval: 5 };
+const BOUND = { timeout: 30_000, interval: 5 };
 
 /** The edge's end of one socket (RFC 6455, as far as a runner needs it), driven by a test. */
 export class HubConnection {

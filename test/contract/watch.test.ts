@@ -14,7 +14,7 @@ import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
 const BOUND = { timeout: 10_000, interval: 5 };
 const WATCH_MS = 200;
-const intervals: Intervals = { pingMs: 1_000, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000, watchMs: WATCH_MS };
+const intervals: Intervals = { pingMs: 20_000, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000, watchMs: WATCH_MS };
 const runnerId = createId("runner");
 const model: PlacedModel = {
   modelVersionId: createId("modelVersion"),

@@ -47,7 +47,7 @@ describe("npm start", () => {
     expect(again.runner?.id).toBe(summary.runner?.id);
     expect(again.inference?.model).toBe("lenet5@1");
     // Page and edge are built besides.
-  }, 300_000);
+  }, 600_000);
 
   it("stops all its processes on Ctrl-C", async () => {
     const child = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data-dir", folder], {

@@ -68,7 +68,7 @@ describe("a stack that loses its parts", () => {
       return items.reduce((sum, { points }) => sum + points, 0);
     };
     const before = await countPoints();
-    const child = load("--model", "cartpole", "--budget", "5000", "--duration", "600", "--json");
+    const child = load("--model", "cartpole", "--budget", "30000", "--duration", "600", "--json");
     const ended = Promise.all([readText(child.stdout), readText(child.stderr), once(child, "close")]);
     await waitFor("requests in the history", async () => ((await countPoints()) > before ? true : undefined));
     child.kill("SIGINT");
@@ -76,7 +76,7 @@ describe("a stack that loses its parts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const report = JSON.parse(stdout) as LoadReport;
     expect(report.results).toEqual({ ok: report.requests });
-    expect(report.latencyMs?.max).toBeLessThanOrEqual(5_000);
+    expect(report.latencyMs?.max).toBeLessThanOrEqual(30_000);
     // Of the plan no more counts than what it came to.
     expect(report.durationMs).toBeLessThan(600_000);
     expect(report.goodputPerSecond).toBeCloseTo((1e3 * report.requests) / report.durationMs);
@@ -153,7 +153,7 @@ describe("a stack that loses its parts", () => {
     // On a processor of either: the edge could compute it by itself.
     const ask = async () => {
       const inputs = { observation: OBSERVATION };
-      const body = { model: "cartpole", budgetMs: 300, backend: "ort-cpu", inputs } as const;
+      const body = { model: "cartpole", budgetMs: 1_500, backend: "ort-cpu", inputs } as const;
       return (await stack.client.call(endpoints.infer, { body })).placement.runnerId;
     };
     await waitFor("cartpole to be placed on both", async () => {

@@ -159,7 +159,7 @@ describe("a model", () => {
     async () => {
       const { pid, restarts } = host;
       process.kill(pidOf(host), "SIGKILL");
-      await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 10_000);
+      await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 30_000);
       const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_3" });
       expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
       expect(host.pid).not.toBe(pid);
@@ -179,7 +179,7 @@ describe("a model", () => {
       expect(reads).toBe(1);
       const { restarts } = host;
       process.kill(pidOf(host), "SIGKILL");
-      await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 10_000);
+      await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 30_000);
       const { tensors } = await host.infer("mdv_content", [input([0, 0])], { requestId: "req_8" });
       expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
       expect(reads).toBe(2);
@@ -195,7 +195,7 @@ describe("a model", () => {
     await rm(short.path);
     const { restarts } = host;
     process.kill(pidOf(host), "SIGKILL");
-    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 10_000);
+    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 30_000);
     const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_6" });
     expect(tensors).toHaveLength(1);
     const gone = await problemOf(host.infer(short.modelKey, [input([0, 0])], { requestId: "req_7" }));

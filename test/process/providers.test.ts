@@ -21,7 +21,7 @@ import type { PlantedBehaviour } from "../plants/planted-provider.ts";
 import { problemOf } from "./problem-of.ts";
 
 /** Long enough for a load on a busy machine. */
-const RUN_LIMIT_MS = 10_000;
+const RUN_LIMIT_MS = 30_000;
 const logger = pino({ level: "silent" });
 const files = new Map<string, Uint8Array>();
 const models = new ModelLoader({ keep: () => {}, read: async (digest) => files.get(digest)! }, logger);

@@ -1,6 +1,7 @@
 import { CLOSE_CODES } from "../../protocol/link.ts";
 import { createProblem } from "../../protocol/wire/problem.ts";
 import { armBy } from "../clock.ts";
+import { SILENT_PINGS } from "../config.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
 import type { LinkParts } from "./link-parts.ts";
 import {
@@ -141,7 +142,9 @@ export async function ringLink(link: LinkParts): Promise<void> {
 async function armLink(link: LinkParts, nowMs: number): Promise<void> {
   const { outside, flushMs, silentMs } = link;
   const dueMs = link.outbox.dueAtMs(flushMs);
-  const deadMs = Math.min(...openSockets(outside.sockets()).map((socket) => heardAtMs(link, socket) + silentMs));
+  const judgedMs = (socket: LinkSocket) =>
+    link.memory.doubted.has(socket) ? nowMs + silentMs / SILENT_PINGS : heardAtMs(link, socket) + silentMs;
+  const deadMs = Math.min(...openSockets(outside.sockets()).map(judgedMs));
   const isStale = deadMs === Number.POSITIVE_INFINITY && (await outside.connected.read()) !== undefined;
   const atMs = Math.min(isStale ? nowMs + silentMs : deadMs, dueMs > nowMs ? dueMs : nowMs + flushMs);
   await armBy(outside.alarm, atMs, nowMs);
@@ -154,9 +157,17 @@ async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): P
     closeSocket(link, socket, CLOSE_CODES.protocolError, "no hello came in time");
     return noteDisconnect(link, socket, false);
   }
-  if (nowMs - heardAtMs(link, socket) < link.silentMs) {
+  const { doubted } = link.memory;
+  const lateMs = nowMs - heardAtMs(link, socket) - link.silentMs;
+  if (lateMs < 0) {
+    doubted.delete(socket);
     handOverTicketKey(socket, direct?.url, nowMs);
     return noteSeen(link, runnerId, nowMs);
+  }
+  if (lateMs > link.silentMs / SILENT_PINGS && !doubted.has(socket)) {
+    // The edge itself stood still: the socket's pings may be there, unread.
+    doubted.add(socket);
+    return;
   }
   closeSocket(link, socket, CLOSE_CODES.silent, "no sign of life");
   await noteDisconnect(link, socket, true);

@@ -142,6 +142,8 @@ export interface LinkMemory {
   readonly gone: WeakSet<LinkSocket>;
   /** Sockets that the edge closed for what callers may have caused. */
   readonly excused: WeakSet<LinkSocket>;
+  /** Sockets found silent by an alarm that itself came late: they are judged by the next. */
+  readonly doubted: WeakSet<LinkSocket>;
   /** Judgements of reports, so that nothing is found after the runner's end. */
   readonly watching: Lane;
   /** Messages of direct outcomes: each queries the database. */
@@ -161,6 +163,7 @@ export function createMemory(seenNotedAtMs = 0, watchMs = 1_000): LinkMemory {
     meters: createMeters(watchMs),
     gone: new WeakSet(),
     excused: new WeakSet(),
+    doubted: new WeakSet(),
     watching: new Lane(1),
     direct: new Lane(DIRECT_WAITING),
   };

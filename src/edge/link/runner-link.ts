@@ -134,7 +134,7 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
   async reportMemory(): Promise<LinkOutcome<MemoryReport>> {
     const message: EdgeMessage = { type: "memoryRequest", requestId: createId("request") };
     const text = JSON.stringify(message);
-    return askRunner(this.#parts, this.#parts.inFlight.memory, message.requestId, text, LIMITS.memoryReportMs);
+    return askRunner(this.#parts, this.#parts.inFlight.memory, message.requestId, text, LIMITS.onlyReportMs);
   }
 
   /** Asks for the runner's present health, and adds its past reports. */
@@ -142,7 +142,8 @@ export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
     const message: EdgeMessage = { type: "healthRequest", requestId: createId("request") };
     const text = JSON.stringify(message);
     const { health } = this.#parts.inFlight;
-    const outcome = await askRunner(this.#parts, health, message.requestId, text, LIMITS.healthReportMs);
+    const waitMs = this.#watchLog.latest() === null ? LIMITS.onlyReportMs : LIMITS.healthReportMs;
+    const outcome = await askRunner(this.#parts, health, message.requestId, text, waitMs);
     return tellHealth(this.env, this.#watchLog, runnerId, outcome, isConnected(this.#parts));
   }
 

@@ -37,9 +37,14 @@ export function startHeartbeat(
   running: () => Lease[],
   onSilent: () => void,
 ): { note(): void; stop(): void } {
-  let heardAtMs = performance.now();
+  const { pingMs } = intervals;
+  let [heardAtMs, tickedAtMs] = [performance.now(), performance.now()];
   const ping = setInterval(() => {
-    if (performance.now() - heardAtMs > SILENT_PERIODS * intervals.pingMs) onSilent();
+    const nowMs = performance.now();
+    // If this process itself stood still, what it was sent may be there, unread: timers come before sockets.
+    const isLate = nowMs - tickedAtMs > 2 * pingMs;
+    tickedAtMs = nowMs;
+    if (!isLate && nowMs - heardAtMs > SILENT_PERIODS * pingMs) onSilent();
     else channel.sendRaw(PING);
   }, intervals.pingMs);
   const beat = setInterval(() => channel.send({ type: "heartbeat", running: running() }), intervals.heartbeatMs);

@@ -206,7 +206,7 @@ export const LIMITS = {
    * has some 360 KB where requests waited from a microsecond to the longest budget, and a judgement reads sixty.
    */
   healthReportBytes: 384 * KiB,
-  /** Time that the edge waits for a health report. */
+  /** Time that the edge waits for a health report where it has an earlier one. */
   healthReportMs: 2_000,
   /** Event streams of all projects at one queue. */
   streams: 1_000,
@@ -303,8 +303,8 @@ export const LIMITS = {
   /** Time limit of a webhook's receiver for its answer, and attempts of one message. */
   webhookTimeoutMs: 10_000,
   webhookAttempts: 12,
-  /** Time that the edge waits for a memory report. */
-  memoryReportMs: 2_000,
+  /** Time that the edge waits for a report of a runner where it has none to give instead. */
+  onlyReportMs: 10_000,
   /** A runner that lost its connection so often in so long is given nothing for a while. */
   flapDisconnects: 5,
   flapWindowMs: 60_000,

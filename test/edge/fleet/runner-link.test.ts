@@ -207,12 +207,37 @@ describe("the socket", () => {
     const { scripted, runnerId } = await newOnlineRunner();
     await runInDurableObject(linkStub(runnerId), (_, state) => {
       for (const socket of state.getWebSockets()) {
-        attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
+        attach(socket, { ...attachmentOf(socket), acceptedAtMs: Date.now() - configOf(env).silentMs });
       }
     });
     await runDurableObjectAlarm(linkStub(runnerId));
     expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.silent);
     await expect.poll(() => stateOf(runnerId), BOUND).toBe("offline");
+  });
+
+  it("that seems silent to an alarm that came late itself is judged a ping later", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { silentMs, intervals } = configOf(env);
+    const ring = (heardAgoMs: number) =>
+      runInDurableObject(linkStub(runnerId), async (link, state) => {
+        const [socket] = state.getWebSockets();
+        attach(socket!, { ...attachmentOf(socket!), acceptedAtMs: Date.now() - heardAgoMs });
+        await state.storage.deleteAlarm();
+        await (link as unknown as { alarm(): Promise<void> }).alarm();
+        return (await state.storage.getAlarm()) ?? 0;
+      });
+    const lateMs = silentMs + 2 * intervals.pingMs;
+    const nowMs = Date.now();
+    const nextMs = await ring(lateMs);
+    expect(nextMs).toBeGreaterThanOrEqual(nowMs + intervals.pingMs);
+    expect(nextMs).toBeLessThan(nowMs + silentMs);
+    expect(scripted.closed).toBeNull();
+    // Heard from meanwhile, it has the same grace again.
+    await ring(0);
+    await ring(lateMs);
+    expect(scripted.closed).toBeNull();
+    await ring(lateMs);
+    expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.silent);
   });
 
   it("is looked at when it can first be dead, and no ping moves that further than it reaches", async () => {

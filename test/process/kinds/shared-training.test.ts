@@ -1,6 +1,5 @@
 /** Trainings that several devices share: two SwiftShader processes represent two equal cards. */
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/gpu-runner/config.ts";
@@ -125,8 +124,7 @@ describe("a training", () => {
         process.kill(learner!, "SIGKILL");
       });
       await expect(training).rejects.toMatchObject({ problem: { code: "device-lost" } });
-      await delay(1_000);
-      expect(await listOwn()).toEqual([]);
+      await expect.poll(listOwn).toEqual([]);
     },
     TIMEOUT_MS,
   );
