@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 it("ends a connection on which nothing came for three pings", () => {
-  const onSilent = vi.fn();
+  const onSilent = vi.fn<() => void>();
   const beat = startHeartbeat(new LinkChannel(), intervals, () => [], onSilent);
   vi.advanceTimersByTime(3 * PING_MS);
   expect(onSilent).not.toHaveBeenCalled();
@@ -27,7 +27,7 @@ it("ends a connection on which nothing came for three pings", () => {
 });
 
 it("takes no pause of its own process for the edge's silence, and finds it silent a ping later", () => {
-  const onSilent = vi.fn();
+  const onSilent = vi.fn<() => void>();
   const beat = startHeartbeat(new LinkChannel(), intervals, () => [], onSilent);
   stoodMs = 10_000;
   vi.advanceTimersByTime(PING_MS);
