@@ -18,7 +18,7 @@ export type TimedValue = readonly [atS: number, value: number];
 const HOUR_S = 3_600;
 const MINUTE_S = 60;
 /** Caches fill and code is compiled at first: this share of the time is left out. */
-const SETTLING_SHARE = 1 / 6;
+export const SETTLING_SHARE = 1 / 6;
 /** Allowed growth per hour, as a share of the median. */
 const ALLOWED_SHARE = 0.02;
 

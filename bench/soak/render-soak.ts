@@ -28,7 +28,13 @@ export function renderSoak(figures: SoakFigures): string {
   ] as const;
   const table = ["| | |", "| --- | --- |", ...rows.map(([name, value]) => `| ${name} | ${value} |`)];
   const trends = ["| over the soak | median | an hour | flat |", "| --- | --- | --- | --- |", ...growth.map(growthRow)];
-  return `${table.join("\n")}\n\n${trends.join("\n")}\n`;
+  const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const live = [
+    "| in use after a collection | as the trends begin | at the end |",
+    "| --- | --- | --- |",
+    ...figures.live.map(({ role, firstBytes, lastBytes }) => `| ${role} | ${mib(firstBytes)} | ${mib(lastBytes)} |`),
+  ];
+  return `${[table, trends, live].map((rows) => rows.join("\n")).join("\n\n")}\n`;
 }
 
 function growthRow({ name, unit, median, perHour, isFlat }: Growth): string {

@@ -1,4 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
+import { readLiveBytes } from "./live-heap.ts";
 
 /** Role of a process, by its command line. */
 const ROLES = [
@@ -37,14 +38,28 @@ export async function sampleProcesses(rootPid: number): Promise<Map<Role, Proces
 
 const NONE: ProcessSample = { processes: 0, residentBytes: 0, descriptors: 0 };
 
+/** Bytes in use after a collection of all garbage, of each role's Node process. */
+export async function sampleLiveBytes(rootPid: number): Promise<Map<Role, number>> {
+  const samples = new Map<Role, number>();
+  for (const pid of await listTree(rootPid)) {
+    const role = await roleOf(pid).catch(() => "others" as const);
+    const liveBytes = role === "others" || role === "edge" ? null : await readLiveBytes(pid).catch(() => null);
+    if (liveBytes !== null) samples.set(role, (samples.get(role) ?? 0) + liveBytes);
+  }
+  return samples;
+}
+
+async function roleOf(pid: number): Promise<Role> {
+  const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ");
+  return ROLES.find(([, pattern]) => pattern.test(words))?.[0] ?? "others";
+}
+
 async function sampleProcess(pid: number) {
-  const [command, memory, descriptors] = await Promise.all([
-    readFile(`/proc/${pid}/cmdline`, "utf8"),
+  const [role, memory, descriptors] = await Promise.all([
+    roleOf(pid),
     readFile(`/proc/${pid}/statm`, "utf8"),
     readdir(`/proc/${pid}/fd`),
   ]);
-  const words = command.replaceAll("\0", " ");
-  const role: Role = ROLES.find(([, pattern]) => pattern.test(words))?.[0] ?? "others";
   return { role, residentBytes: Number(memory.split(" ")[1]) * PAGE_BYTES, descriptors: descriptors.length };
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { type Growth, judgeGrowth, type TimedValue } from "./judge-growth.ts";
+import { type Growth, judgeGrowth, SETTLING_SHARE, type TimedValue } from "./judge-growth.ts";
 import { type JobCounts, keepJobs } from "./keep-jobs.ts";
 import { type LoadRecord, percentile } from "./load-record.ts";
 import { type Aimed, measureCapacity, putLoad } from "./put-load.ts";
-import type { ProcessSample, Role } from "./sample-processes.ts";
+import { type ProcessSample, type Role, sampleLiveBytes } from "./sample-processes.ts";
 import { placeNetwork } from "./served-network.ts";
 import type { SoakOptions } from "./soak-arguments.ts";
 import type { Service } from "./start-service.ts";
@@ -19,6 +19,8 @@ const CALM_SECONDS = 3;
 const CALM_SHARE = 0.99;
 const WINDOW_SECONDS = 10;
 const MIB = 2 ** 20;
+/** Just before the trends begin, into which a forced collection must not fall. */
+const LIVE_FROM_SHARE = 0.9 * SETTLING_SHARE;
 
 /** Figures of one phase of load. */
 interface LoadFigures {
@@ -39,6 +41,8 @@ export interface SoakFigures {
   readonly jobs: JobCounts;
   readonly soak: LoadFigures;
   readonly growth: readonly Growth[];
+  /** Of each Node process, in use after a collection of all garbage: as the trends begin, and at the end of the soak. */
+  readonly live: readonly { readonly role: Role; readonly firstBytes: number; readonly lastBytes: number }[];
   /** Bytes of GPU buffers in use when nothing runs any more; null where the runner did not report them. */
   readonly idleGpuBytes: number | null;
   readonly overload: LoadFigures;
@@ -76,6 +80,7 @@ export async function soakService(
   say(`capacity ${capacity.toFixed(0)}/s: ${options.minutes} minutes at ${rate.toFixed(0)}/s`);
   const watching = new AbortController();
   const watched = watchProcesses(service.pid, watching.signal);
+  const settling = delay(LIVE_FROM_SHARE * options.minutes * 60_000).then(() => sampleLiveBytes(service.pid));
   const soak = await putLoad(aimed, {
     ratePerSecond: rate,
     seconds: options.minutes * 60,
@@ -86,6 +91,7 @@ export async function soakService(
   working.abort();
   const samples = await watched;
   const jobCounts = await jobs;
+  const [first, last] = [await settling, await sampleLiveBytes(service.pid)];
   say("resting");
   await delay(IDLE_MS);
   const idleGpuBytes = await readLiveGpuBytes(service);
@@ -102,6 +108,7 @@ export async function soakService(
     jobs: jobCounts,
     soak: describeLoad(soak, rate, options.minutes * 60),
     growth: describeGrowth(samples, soak),
+    live: [...last].map(([role, lastBytes]) => ({ role, firstBytes: first.get(role) ?? Number.NaN, lastBytes })),
     idleGpuBytes,
     overload: describeLoad(overload, overRate, options.overloadSeconds),
     recoveredS: findRecovery(recovery),

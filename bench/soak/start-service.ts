@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { WORKER_HEAP } from "../worker-heap.ts";
+import { INSPECTABLE } from "./live-heap.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -26,7 +27,7 @@ export async function startService(): Promise<Service> {
   const main = join(ROOT, "src/local/main.ts");
   const child = spawn(process.execPath, [main, "--port", "0", "--data-dir", dataDir, "--json"], {
     cwd: ROOT,
-    env: { ...process.env, ...WORKER_HEAP },
+    env: { ...process.env, ...INSPECTABLE, ...WORKER_HEAP },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stop = async () => {

@@ -115,7 +115,8 @@ describe("npm start", () => {
   });
 
   it("goes its way without a GPU, but for the benchmark, and says what is missing", async () => {
-    const options = startArguments("--once", "--port", "0", "--data-dir", join(folder, "no-gpu"));
+    // Its models are placed since the first start.
+    const options = startArguments("--once", "--port", "0", "--data-dir", folder);
     const { code, stdout, stderr } = await run("npm", options, { MILLRACE_GPU: "none" });
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/benchmark +none: the runner has no GPU.*MILLRACE_GPU/);

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, readFile, symlink } from "node:fs/promises";
+import { cp, readFile, symlink, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Finished, root } from "../run-npm.ts";
 
-/** What a checkout does not have: what was installed, built or left by runs. */
-const MADE = new Set(["node_modules", "dist", ".git", ".millrace", ".tsbuild", ".wrangler", ".venv", "test-results"]);
+/** What a checkout does not have: what was installed or left by runs. */
+const MADE = new Set(["node_modules", ".git", ".millrace", ".tsbuild", ".wrangler", ".venv", "test-results"]);
 
 /** The `sh` blocks of a document, in order; what needs an account or another machine stands in `console` blocks. */
 export async function readBlocks(path: string): Promise<string[]> {
@@ -51,7 +51,10 @@ export async function runBlocks(
   return { code, stdout, stderr };
 }
 
-/** A copy of the project as somebody has it who just got it, but for the packages, which are there already. */
+/** Files whose age shows whether the page and the edge were built since their sources changed. */
+const BUILT = ["dist/dashboard/index.html", "dist/edge/worker.js"];
+
+/** A copy of the project as somebody has it who just got it, but for the packages and what is built, which are there already. */
 export async function copyProject(folder: string): Promise<void> {
   const isOurs = (path: string) =>
     !relative(root, path)
@@ -59,5 +62,7 @@ export async function copyProject(folder: string): Promise<void> {
       .some((part) => MADE.has(part));
   // A lockfile that looks newer than the packages would have them installed again.
   await cp(root, folder, { recursive: true, preserveTimestamps: true, filter: isOurs });
+  // The folders of the copy are new, so it would build again.
+  for (const built of BUILT) await utimes(join(folder, built), new Date(), new Date());
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
 }

@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, "../../..");
 const REQUIREMENTS = new URL("requirements.txt", import.meta.url);
 const CONFIG = fileURLToPath(new URL("schemathesis.toml", import.meta.url));
 /** Duration; it finishes what it began, which adds some seconds. */
-const MOST_SECONDS = 60;
+const MOST_SECONDS = 30;
 /**
  * Operations that it cannot try: sockets, streams without an end, routes of runners, lines of JSON, which it cannot
  * write, pings of hosts elsewhere, and the Open Inference Protocol's inference, whose schema its generator sometimes
