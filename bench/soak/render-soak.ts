@@ -34,7 +34,7 @@ export function renderSoak(figures: SoakFigures): string {
     "| --- | --- | --- |",
     ...figures.live.map(({ role, firstBytes, lastBytes }) => `| ${role} | ${mib(firstBytes)} | ${mib(lastBytes)} |`),
   ];
-  return `${[table, trends, live].map((rows) => rows.join("\n")).join("\n\n")}\n`;
+  return `${[table, trends, live].map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
 function growthRow({ name, unit, median, perHour, isFlat }: Growth): string {
