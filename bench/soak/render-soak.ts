@@ -28,7 +28,7 @@ export function renderSoak(figures: SoakFigures): string {
   ] as const;
   const table = ["| | |", "| --- | --- |", ...rows.map(([name, value]) => `| ${name} | ${value} |`)];
   const trends = ["| over the soak | median | an hour | flat |", "| --- | --- | --- | --- |", ...growth.map(growthRow)];
-  const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const mib = (bytes: number | null) => (bytes === null ? "not read" : `${(bytes / 2 ** 20).toFixed(1)} MiB`);
   const live = [
     "| in use after a collection | as the trends begin | at the end |",
     "| --- | --- | --- |",

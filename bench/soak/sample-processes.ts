@@ -38,13 +38,12 @@ export async function sampleProcesses(rootPid: number): Promise<Map<Role, Proces
 
 const NONE: ProcessSample = { processes: 0, residentBytes: 0, descriptors: 0 };
 
-/** Bytes in use after a collection of all garbage, of each role's Node process. */
-export async function sampleLiveBytes(rootPid: number): Promise<Map<Role, number>> {
-  const samples = new Map<Role, number>();
+/** Bytes in use after a collection of all garbage, of each role's Node process; null where one does not answer. */
+export async function sampleLiveBytes(rootPid: number): Promise<Map<Role, number | null>> {
+  const samples = new Map<Role, number | null>();
   for (const pid of await listTree(rootPid)) {
     const role = await roleOf(pid).catch(() => "others" as const);
-    const liveBytes = role === "others" || role === "edge" ? null : await readLiveBytes(pid).catch(() => null);
-    if (liveBytes !== null) samples.set(role, (samples.get(role) ?? 0) + liveBytes);
+    if (role !== "others" && role !== "edge") samples.set(role, await readLiveBytes(pid).catch(() => null));
   }
   return samples;
 }

@@ -21,6 +21,8 @@ const WINDOW_SECONDS = 10;
 const MIB = 2 ** 20;
 /** Just before the trends begin, into which a forced collection must not fall. */
 const LIVE_FROM_SHARE = 0.9 * SETTLING_SHARE;
+/** Before the end of the load: too late to move a trend. */
+const LIVE_BEFORE_END_MS = 5_000;
 
 /** Figures of one phase of load. */
 interface LoadFigures {
@@ -41,8 +43,15 @@ export interface SoakFigures {
   readonly jobs: JobCounts;
   readonly soak: LoadFigures;
   readonly growth: readonly Growth[];
-  /** Of each Node process, in use after a collection of all garbage: as the trends begin, and at the end of the soak. */
-  readonly live: readonly { readonly role: Role; readonly firstBytes: number; readonly lastBytes: number }[];
+  /**
+   * Of each Node process, in use under load after a collection of all garbage: as the trends begin, and as the soak ends;
+   * null where it did not answer.
+   */
+  readonly live: readonly {
+    readonly role: Role;
+    readonly firstBytes: number | null;
+    readonly lastBytes: number | null;
+  }[];
   /** Bytes of GPU buffers in use when nothing runs any more; null where the runner did not report them. */
   readonly idleGpuBytes: number | null;
   readonly overload: LoadFigures;
@@ -80,7 +89,9 @@ export async function soakService(
   say(`capacity ${capacity.toFixed(0)}/s: ${options.minutes} minutes at ${rate.toFixed(0)}/s`);
   const watching = new AbortController();
   const watched = watchProcesses(service.pid, watching.signal);
-  const settling = delay(LIVE_FROM_SHARE * options.minutes * 60_000).then(() => sampleLiveBytes(service.pid));
+  const soakMs = options.minutes * 60_000;
+  const settling = delay(LIVE_FROM_SHARE * soakMs).then(() => sampleLiveBytes(service.pid));
+  const ending = delay(soakMs - LIVE_BEFORE_END_MS).then(() => sampleLiveBytes(service.pid));
   const soak = await putLoad(aimed, {
     ratePerSecond: rate,
     seconds: options.minutes * 60,
@@ -91,7 +102,7 @@ export async function soakService(
   working.abort();
   const samples = await watched;
   const jobCounts = await jobs;
-  const [first, last] = [await settling, await sampleLiveBytes(service.pid)];
+  const [first, last] = await Promise.all([settling, ending]);
   say("resting");
   await delay(IDLE_MS);
   const idleGpuBytes = await readLiveGpuBytes(service);
@@ -108,7 +119,7 @@ export async function soakService(
     jobs: jobCounts,
     soak: describeLoad(soak, rate, options.minutes * 60),
     growth: describeGrowth(samples, soak),
-    live: [...last].map(([role, lastBytes]) => ({ role, firstBytes: first.get(role) ?? Number.NaN, lastBytes })),
+    live: [...last].map(([role, lastBytes]) => ({ role, firstBytes: first.get(role) ?? null, lastBytes })),
     idleGpuBytes,
     overload: describeLoad(overload, overRate, options.overloadSeconds),
     recoveredS: findRecovery(recovery),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Intervals } from "../protocol/link.ts";
+import { type Intervals, SILENT_PINGS } from "../protocol/link.ts";
 import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
 import type { RunnerLinkRpc } from "./link/link-rpc.ts";
 import type { JobQueueRpc } from "./queue/queue-rpc.ts";
@@ -103,9 +103,6 @@ const Settings = z.object({
   /** Time for which the audit log keeps its entries. */
   KEEP_AUDIT_DAYS: days(400),
 });
-
-/** Pings that are missed before a socket counts as dead. */
-export const SILENT_PINGS = 3;
 
 export interface Config {
   readonly bootstrapSecret: string | null;

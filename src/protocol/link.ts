@@ -26,6 +26,9 @@ import { DirectOutcome } from "./inference/ticket.ts";
 export const LINK_VERSION = 1;
 export const LINK_SUBPROTOCOL = `millrace.v${LINK_VERSION}`;
 
+/** Pings that are missed before the other end counts as dead. */
+export const SILENT_PINGS = 3;
+
 /** Liveness probe: plain text, answered by the platform without waking the object. */
 export const PING = "ping";
 export const PONG = "pong";

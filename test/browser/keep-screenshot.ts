@@ -8,8 +8,8 @@ const WIDTHS_PX = [1280, 390];
 const SCHEMES = ["light", "dark"] as const;
 
 /**
- * With `KEEP_SCREENSHOTS=1`, keeps the whole open page as `test-artifacts/screenshots/<name>-<scheme>-<width>.png`, in light
- * and dark, on a desk and on a phone. Size and scheme of the page are afterwards what they were before.
+ * With `KEEP_SCREENSHOTS=1`, keeps the whole open page as `test-artifacts/screenshots/<name>-<scheme>-<width>.png`, in
+ * light and dark, on a desk and on a phone. Size and scheme of the page are afterwards what they were before.
  */
 export async function keepScreenshots(page: Page, name: string): Promise<void> {
   if (process.env.KEEP_SCREENSHOTS !== "1") return;

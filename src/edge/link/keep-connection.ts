@@ -1,7 +1,6 @@
-import { CLOSE_CODES } from "../../protocol/link.ts";
+import { CLOSE_CODES, SILENT_PINGS } from "../../protocol/link.ts";
 import { createProblem } from "../../protocol/wire/problem.ts";
 import { armBy } from "../clock.ts";
-import { SILENT_PINGS } from "../config.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
 import type { LinkParts } from "./link-parts.ts";
 import {

@@ -1,4 +1,4 @@
-import { type Intervals, type Lease, PING, type RunnerMessage } from "../../protocol/link.ts";
+import { type Intervals, type Lease, PING, type RunnerMessage, SILENT_PINGS } from "../../protocol/link.ts";
 
 /** Current connection to the edge, through which the parts of a session send. */
 export class LinkChannel {
@@ -24,9 +24,6 @@ export class LinkChannel {
   }
 }
 
-/** Ping periods of silence after which a peer is dead. */
-const SILENT_PERIODS = 3;
-
 /**
  * Keep-alive of one connection: pings, which the platform answers, and heartbeats, which renew the leases of running
  * jobs. Call `note` when anything was received; `onSilent` is called when nothing was.
@@ -44,9 +41,9 @@ export function startHeartbeat(
     // If this process itself stood still, what it was sent may be there, unread: timers come before sockets.
     const isLate = nowMs - tickedAtMs > 2 * pingMs;
     tickedAtMs = nowMs;
-    if (!isLate && nowMs - heardAtMs > SILENT_PERIODS * pingMs) onSilent();
+    if (!isLate && nowMs - heardAtMs > SILENT_PINGS * pingMs) onSilent();
     else channel.sendRaw(PING);
-  }, intervals.pingMs);
+  }, pingMs);
   const beat = setInterval(() => channel.send({ type: "heartbeat", running: running() }), intervals.heartbeatMs);
   return {
     note: () => {

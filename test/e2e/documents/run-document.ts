@@ -54,7 +54,7 @@ export async function runBlocks(
 /** Files whose age shows whether the page and the edge were built since their sources changed. */
 const BUILT = ["dist/dashboard/index.html", "dist/edge/worker.js"];
 
-/** A copy of the project as somebody has it who just got it, but for the packages and what is built, which are there already. */
+/** A copy of the project as a newcomer has it, but with its packages, the page and the edge in place already. */
 export async function copyProject(folder: string): Promise<void> {
   const isOurs = (path: string) =>
     !relative(root, path)
