@@ -88,6 +88,8 @@ export class SimQueue implements LinkQueue {
       runners: new MeteredRunners(storage.sql, (runners) => void this.#hold(runners * RUNNER_READ_MS)),
       log: new CountingLog(tables, now, this.#counts),
       maxAttempts: MAX_ATTEMPTS,
+      // No simulated job is a calibration.
+      calibrationIterations: 300,
       leaseMs: INTERVALS.leaseMs,
       heartbeatMs: INTERVALS.heartbeatMs,
       outside: {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { calibrationFields } from "../protocol/jobs/calibration.ts";
 import { type Intervals, SILENT_PINGS } from "../protocol/link.ts";
 import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
 import type { RunnerLinkRpc } from "./link/link-rpc.ts";
@@ -28,6 +29,7 @@ export interface Env {
   readonly WATCH_MS?: string;
   readonly FLUSH_MS?: string;
   readonly SEARCH_GAP_MS?: string;
+  readonly CALIBRATION_ITERATIONS?: string;
   readonly LOG_REQUESTS?: string;
   readonly OTLP_ENDPOINT?: string;
   readonly OTLP_HEADERS?: string;
@@ -78,6 +80,8 @@ const Settings = z.object({
   /** Interval of a runner's health reports. */
   WATCH_MS: milliseconds(10_000),
   FLUSH_MS: milliseconds(10_000),
+  /** Measured requests of each batch size in calibrations that the edge itself submits. */
+  CALIBRATION_ITERATIONS: z.coerce.number().pipe(calibrationFields.iterations.unwrap()).default(300),
   SEARCH_GAP_MS: milliseconds(5_000),
   /** `errors` logs failures on our side, `all` one event for each request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
@@ -126,6 +130,7 @@ export interface Config {
   /** Interval at which measurements of requests move to the history. */
   readonly flushMs: number;
   readonly maxAttempts: number;
+  readonly calibrationIterations: number;
   readonly webhookRetryMs: number;
   readonly retention: {
     readonly requestsMs: number;
@@ -186,6 +191,7 @@ export function configOf(env: Env): Config {
     flushMs: settings.FLUSH_MS,
     searchGapMs: settings.SEARCH_GAP_MS,
     maxAttempts: 3,
+    calibrationIterations: settings.CALIBRATION_ITERATIONS,
     webhookRetryMs: settings.WEBHOOK_RETRY_MS,
     retention: {
       requestsMs: settings.KEEP_REQUESTS_DAYS,

@@ -48,21 +48,23 @@ export async function startLocalStack({
 }: StackOptions = {}): Promise<LocalStack> {
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-e2e-"));
   const bootstrapSecret = createBootstrapSecret();
-  let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret, variables: edgeVariables });
+  // Most tests need placements, and none of their times.
+  const variables = { CALIBRATION_ITERATIONS: "10", ...edgeVariables };
+  let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret, variables });
   const baseUrl = edge.url;
   const port = Number(new URL(baseUrl).port);
   const bootstrap = createClient({ baseUrl, key: bootstrapSecret });
   const { secret: adminKey } = await bootstrap.call(endpoints.createKey, { body: { name: "test", scopes: ["admin"] } });
   const client = createClient({ baseUrl, key: adminKey });
   const runners: RunnerSupervisor[] = [];
-  const startRunner = async (name: string, folder: string, variables: Record<string, string>) => {
+  const startRunner = async (name: string, folder: string, ownVariables: Record<string, string>) => {
     await mkdir(folder, { recursive: true });
     const environment = { ...(await prepareLocalRunner(client, baseUrl, folder)), MILLRACE_RUNNER_NAME: name };
     await linkKept(join(folder, "runner"));
     const runner = await RunnerSupervisor.start({
       root,
       dataDir: folder,
-      environment: { ...environment, ...variables },
+      environment: { ...environment, ...ownVariables },
     });
     runners.push(runner);
     const id = await waitFor(`the runner ${name} to be online`, async () => {
@@ -83,7 +85,7 @@ export async function startLocalStack({
     devicePids: async () => childPids(runnerPid()),
     stopEdge: () => edge.stop(),
     startEdge: async () => {
-      edge = await startEdge({ port, dataDir, root, bootstrapSecret, variables: edgeVariables });
+      edge = await startEdge({ port, dataDir, root, bootstrapSecret, variables });
     },
     stop: async () => {
       for (const runner of runners) await runner.stop();

@@ -17,7 +17,10 @@ const ANSWERED = 80;
 let stack: LocalStack;
 const inputs = new Map<string, TensorSpec[]>();
 beforeAll(async () => {
-  stack = await startLocalStack({ runnerVariables: () => ({ MILLRACE_GPU: "none" }) });
+  stack = await startLocalStack({
+    edgeVariables: { CALIBRATION_ITERATIONS: "300" },
+    runnerVariables: () => ({ MILLRACE_GPU: "none" }),
+  });
   for (const name of NETWORKS) {
     await placeModel(stack, name);
     const { versions } = await stack.client.call(endpoints.getModel, { params: { model: name } });

@@ -103,7 +103,8 @@ export function calibrateEverywhere(
 
 /** A calibration belongs to the model's project, not to the runner's owner. */
 function calibrate(queue: QueueParts, project: string, runnerId: string, modelVersionId: string): SubmitOutcome {
-  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
+  const { calibrationIterations: iterations } = queue;
+  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId, iterations });
   return acceptJob(queue, {
     project,
     submittedBy: null,

@@ -31,11 +31,12 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const { maxAttempts, intervals } = configOf(env);
+    const { maxAttempts, calibrationIterations, intervals } = configOf(env);
     const { leaseMs, heartbeatMs } = intervals;
     migrateObject(ctx.storage, QUEUE_MIGRATIONS);
     const tables = openTables(ctx.storage.sql, () => Date.now());
-    this.#parts = { ...tables, maxAttempts, leaseMs, heartbeatMs, outside: this.#createOutside() };
+    const settings = { maxAttempts, calibrationIterations, leaseMs, heartbeatMs };
+    this.#parts = { ...tables, ...settings, outside: this.#createOutside() };
   }
 
   /** The bindings are read at each use: a test may replace them. */

@@ -67,6 +67,8 @@ export interface QueueParts {
   readonly traces: JobTraces;
   readonly turns: ProjectTurns;
   readonly maxAttempts: number;
+  /** Of calibrations that the queue itself submits. */
+  readonly calibrationIterations: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
   readonly outside: QueueOutside;

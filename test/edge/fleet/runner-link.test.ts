@@ -379,9 +379,10 @@ describe("measurements of requests", () => {
   it("count once when a flush is cut off behind its write, though more came meanwhile", async () => {
     const { runnerId } = await newRunner();
     const link = linkStub(runnerId);
-    await link.record([outcome("cut@1", 1), outcome("cut@1", 2)]);
     await runInDurableObject(link, async (_, { storage, id }) => {
-      const { measurements } = new Outbox(storage.sql, id.toString()).takeBatch();
+      const outbox = new Outbox(storage.sql, id.toString());
+      for (const measured of measureOutcomes([outcome("cut@1", 1), outcome("cut@1", 2)])) outbox.add(measured, 1);
+      const { measurements } = outbox.takeBatch();
       await appendMeasurements(env.DB, measurements);
       // Cut off here: done is never called.
     });

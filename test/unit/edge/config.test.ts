@@ -16,6 +16,11 @@ describe("the edge's configuration", () => {
     expect(read(told).tracing).toMatchObject({ headers: { key: "a b" }, sampleRatio: 0.01 });
   });
 
+  it("measures 300 requests in its own calibrations, or as many as it shall", () => {
+    expect(read({}).calibrationIterations).toBe(300);
+    expect(read({ CALIBRATION_ITERATIONS: "10" }).calibrationIterations).toBe(10);
+  });
+
   it("finds a silent runner within two heartbeats, and within five seconds, by default", () => {
     const { silentMs, intervals } = read({});
     expect(silentMs).toBeLessThanOrEqual(2 * intervals.heartbeatMs);
@@ -29,6 +34,8 @@ describe("the edge's configuration", () => {
     ["OTLP_SAMPLE_RATIO", "1.5"],
     ["OTLP_SAMPLE_RATIO", "-0.1"],
     ["OTLP_SAMPLE_RATIO", "often"],
+    ["CALIBRATION_ITERATIONS", "9"],
+    ["CALIBRATION_ITERATIONS", "many"],
   ] as const)("refuses %s=%s, and names it", (name, text) => {
     expect(() => read({ [name]: text })).toThrow(name);
   });

@@ -18,7 +18,7 @@ const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": 
 const SWEEP = [1, 8, LIMITS.edgeRows] as const;
 /** Most samples of one time; a calibration of fewer iterations has as few here. */
 const MOST_SAMPLES = 30;
-/** They take at least a second and a half. */
+/** They take at least a second and a half; a calibration of fewer iterations has as few. */
 const BARE_REQUESTS = 300;
 /** Least extra duration of a repeating request over one that computes once, so that the round trip matters little. */
 const MEASURED_MS = 10;
@@ -56,7 +56,7 @@ export async function calibrateEdge(
   context: Context,
 ): Promise<CalibratedPlacement[]> {
   const samples = Math.min(MOST_SAMPLES, iterations);
-  const linkMs = summarise(await measureAround(echoMs, context));
+  const linkMs = summarise(await measureAround(echoMs, Math.min(BARE_REQUESTS, iterations), context));
   const references = await askReferences(model, context);
   const placements: CalibratedPlacement[] = [];
   for (const variant of variants) {
@@ -68,8 +68,8 @@ export async function calibrateEdge(
 /**
  * Milliseconds of a request in the Worker besides computing: a bare request less the echo, which travels the same way.
  */
-async function measureAround(echoMs: number, { edgeProbe, signal }: Context): Promise<number[]> {
-  const requestsMs = await edgeProbe.measureMs(BARE_REQUESTS, signal);
+async function measureAround(echoMs: number, requests: number, { edgeProbe, signal }: Context): Promise<number[]> {
+  const requestsMs = await edgeProbe.measureMs(requests, signal);
   return requestsMs.map((ms) => Math.max(0, ms - echoMs));
 }
 

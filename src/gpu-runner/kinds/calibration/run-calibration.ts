@@ -77,8 +77,9 @@ async function measurePlacements(
   if (first === undefined) {
     throw new ProblemError("backend-failed", `Nothing could run the model: ${skipped[0]?.problem.detail}`);
   }
-  onProgress({ phase: "link", done: 0, total: ECHOES });
-  const linkMs = summarise(await probe.measureMs(ECHOES, signal));
+  const echoes = Math.min(ECHOES, spec.iterations);
+  onProgress({ phase: "link", done: 0, total: echoes });
+  const linkMs = summarise(await probe.measureMs(echoes, signal));
   placements.push(
     ...(await measureAtEdge(model, { echoMs: linkMs.p50, iterations: spec.iterations }, context, signal)),
   );
