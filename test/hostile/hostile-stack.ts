@@ -39,7 +39,7 @@ export interface HostileStack {
 export async function startHostileStack(): Promise<HostileStack> {
   const otherPids = await edgePids();
   const runnerVariables = () => ({ MILLRACE_GPU: "none", MILLRACE_DIRECT: "127.0.0.1:0" });
-  const stack = await withWorkerHeap(() => startLocalStack({ runnerVariables }));
+  const stack = await withWorkerHeap(() => startLocalStack({ edgeVariables: { CALIBRATION_ITERATIONS: "300" }, runnerVariables }));
   try {
     await stack.client.call(endpoints.shareRunner, { params: { id: stack.runnerId } });
     return await openVictim(stack, otherPids);
