@@ -73,6 +73,8 @@ export default defineConfig({
                   SEARCH_GAP_MS: "1",
                   // A scripted runner does not ping: it is silent when a test says so, not when the machine is slow.
                   PING_MS: "60000",
+                  // Nor does it send heartbeats: its leases run out when a test says so.
+                  LEASE_MS: "120000",
                   TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, "migrations")),
                 },
               },
@@ -86,7 +88,8 @@ export default defineConfig({
           isolate: false,
           include: ["test/edge/**/*.test.ts"],
           setupFiles: ["./test/edge/apply-migrations.ts"],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },

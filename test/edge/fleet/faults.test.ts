@@ -15,7 +15,7 @@ import {
 } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { benchmarkResult, capabilities } from "../stack/samples.ts";
-import type { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { ScriptedRunner } from "../stack/scripted-runner.ts";
 import { troubleDatabase } from "../stack/troubled-database.ts";
 
 const HOUR_MS = 3_600_000;
@@ -70,7 +70,12 @@ describe("a kernel in quarantine", () => {
   });
 
   it("can be read by a client that hears of the runner's change", async () => {
-    const { runnerId, scripted } = await newOnlineRunner();
+    const runner = await newRunner();
+    const { runnerId } = runner;
+    const connected = await fetchEdge("GET", "/v1/events");
+    const scripted = await ScriptedRunner.online(runner);
+    // The hello is announced some time after the welcome.
+    await readUntil(connected, `"type":"runner","id":"${runnerId}"`);
     const changes = await fetchEdge("GET", "/v1/events");
     const changed = quarantined();
     let isWritten = false;

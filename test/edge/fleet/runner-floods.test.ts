@@ -10,17 +10,10 @@ import { linkStub, newOnlineRunner, newRunner } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { capabilities } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { stopCalmClock } from "../stack/stopped-clock.ts";
 import { troubleDatabase } from "../stack/troubled-database.ts";
 
-/** Without a request for so long, nobody waits for the thread (`ThreadShares`), as one would for ever without time. */
-const CALM_MS = 1_100;
-
-/** The rates count nothing off, however long the messages take. */
-async function stopClock(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, CALM_MS));
-  vi.useFakeTimers({ toFake: ["Date"] });
-}
-afterEach(() => vi.useRealTimers());
+afterEach(() => vi.restoreAllMocks());
 
 async function awaitEcho(scripted: ScriptedRunner): Promise<void> {
   scripted.send({ type: "echo", id: 1 });
@@ -42,7 +35,7 @@ describe("a runner's flood", () => {
     const outcome = { placementId: createId("placement"), rows: 1, totalMs: 1, times: null };
     const outcomes = Array.from({ length: LIMITS.directOutcomes }, () => outcome);
     const allowed = OUTCOMES.burst / outcomes.length;
-    await stopClock();
+    await stopCalmClock();
     for (let sent = 0; sent < 2 * allowed; sent++) scripted.send({ type: "directOutcomes", outcomes });
     await awaitEcho(scripted);
     await expect.poll(() => seen, BOUND).toMatchObject({ asked: 1, underWay: 1 });
@@ -51,7 +44,6 @@ describe("a runner's flood", () => {
     await expect.poll(() => seen.underWay, BOUND).toBe(0);
     await awaitEcho(scripted);
     await heal();
-    // Polls move the clock a little.
     expect(seen.asked).toBeLessThan(1.5 * allowed);
     expect(seen.most).toBe(1);
     expect(scripted.closed).toBeNull();
@@ -65,7 +57,7 @@ describe("a runner's flood", () => {
 
   it("of health reports is kept as far as their rate goes, and answers to questions are not counted", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
-    await stopClock();
+    await stopCalmClock();
     for (let index = 0; index < 3 * REPORTS.burst; index++) {
       scripted.send({ type: "health", requestId: createId("request"), report: report(index) });
       scripted.send({ type: "health", requestId: null, report: report(index) });
@@ -76,7 +68,7 @@ describe("a runner's flood", () => {
         storage.sql.exec("select count(*) as reports from recent_reports").one(),
       );
       expect(kept).toEqual({ reports: REPORTS.burst });
-    }, 10_000);
+    }, BOUND);
     expect(scripted.closed).toBeNull();
     for (let sent = 0; sent < REPORT_MESSAGES.burst; sent++)
       scripted.send({ type: "health", requestId: null, report: report(sent) });
@@ -88,7 +80,7 @@ describe("a runner's flood", () => {
 
   it("of capabilities is the same flood on its next socket", async () => {
     const runner = await newRunner();
-    await stopClock();
+    await stopCalmClock();
     const first = await ScriptedRunner.online(runner);
     for (let sent = 1; sent < ANNOUNCED.burst; sent++) first.send({ type: "capabilities", capabilities });
     await awaitEcho(first);
@@ -109,7 +101,7 @@ describe("a runner's flood", () => {
         key: runner.credential,
         headers: { upgrade: "websocket", "sec-websocket-protocol": LINK_SUBPROTOCOL },
       });
-    vi.useFakeTimers({ toFake: ["Date"] });
+    const clock = await stopCalmClock();
     for (const restMs of [1_000, 2_000, 4_000]) {
       const scripted = await ScriptedRunner.connect(runner);
       scripted.send("no JSON" as never);
@@ -123,7 +115,7 @@ describe("a runner's flood", () => {
         String(restMs / 1_000),
         expect.stringContaining(`again in ${restMs / 1_000} s`),
       ]);
-      vi.setSystemTime(Date.now() + restMs);
+      clock.pass(restMs);
     }
     (await ScriptedRunner.connect(runner)).socket.close(1000, "done");
   });

@@ -1,12 +1,16 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { CLOSE_CODES } from "../../../src/protocol/link.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { callEdge, createKey, missingId, problemOf } from "../stack/edge-client.ts";
 import { newOnlineRunner, newRunner } from "../stack/queue-client.ts";
 import { memoryReport } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { skipTimers } from "../stack/stopped-clock.ts";
 
 const ask = (runnerId: string, key?: string) =>
   callEdge("GET", `/v1/runners/${runnerId}/memory`, key === undefined ? {} : { key });
+
+afterEach(() => vi.restoreAllMocks());
 
 describe("a runner's memory", () => {
   it("is the runner's answer when it is asked", async () => {
@@ -53,10 +57,12 @@ describe("a runner's memory", () => {
     scripted.socket.close(1000, "gone");
     expect(problemOf(await broken).code).toBe("runner-lost");
     const silent = await ScriptedRunner.online(runner);
+    const countWaits = skipTimers(LIMITS.onlyReportMs);
     const reply = ask(runner.runnerId);
     await silent.next("memoryRequest");
     const { code, status } = problemOf(await reply);
     expect([code, status]).toEqual(["budget-exceeded", 504]);
+    expect(countWaits()).toBe(1);
   });
 
   it("that is not of the protocol closes the socket", async () => {

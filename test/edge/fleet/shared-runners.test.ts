@@ -101,7 +101,7 @@ const placementsOf = async (name: string, key: string): Promise<{ runnerId: stri
 const infer = ({ inputs: [input] }: any, name: string, key: string) =>
   callEdge("POST", "/v1/infer", {
     key,
-    body: { model: name, budgetMs: 5_000, inputs: { [input.name]: { data: [[1, 2, 3, 4]] } } },
+    body: { model: name, budgetMs: 60_000, inputs: { [input.name]: { data: [[1, 2, 3, 4]] } } },
   });
 
 /** Versions of a project that the runner still has to calibrate. */
@@ -159,13 +159,13 @@ describe("a runner that is not shared", () => {
   });
 
   it("computes for its own project alone", async () => {
-    const encode = async (key: string) => {
-      const body = { symbols: ["a"], dimension: 4, budgetMs: 200, runnerId: runner.runnerId };
+    const encode = async (key: string, budgetMs: number) => {
+      const body = { symbols: ["a"], dimension: 4, budgetMs, runnerId: runner.runnerId };
       return problemOf(await callEdge("POST", "/v1/hrr/encode", { key, body })).code;
     };
     // It is asked, and does not answer.
-    await expect.poll(() => encode(host.secret), BOUND).toBe("budget-exceeded");
-    expect(await encode(guest.secret)).toBe("no-placement");
+    await expect.poll(() => encode(host.secret, 1_000), BOUND).toBe("budget-exceeded");
+    expect(await encode(guest.secret, 60_000)).toBe("no-placement");
   });
 
   it("cannot be shared by another project", async () => {

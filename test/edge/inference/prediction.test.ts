@@ -1,5 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { configOf } from "../../../src/edge/config.ts";
 import { admitRequest } from "../../../src/edge/inference/admit-request.ts";
 import { answerInference } from "../../../src/edge/inference/answer-inference.ts";
 import { probePlacement } from "../../../src/edge/inference/ask-placement.ts";
@@ -20,6 +21,7 @@ import { linkStub } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { stopClock } from "../stack/stopped-clock.ts";
 import { cartpole } from "../stack/zoo.ts";
 
 /** Two runners that serve the same model, each selectable by its label. */
@@ -30,13 +32,17 @@ interface Site {
   scripted: ScriptedRunner;
 }
 
+/** A budget that no machine is too slow for, and a queue that is longer. */
+const BUDGET_MS = 60_000;
+const QUEUE_MS = 600_000;
+
 const sites: Site[] = [];
 let input = "";
 let output = "";
 
 const infer = (changes: object = {}) =>
   callEdge("POST", "/v1/infer", {
-    body: { model: "predicted", budgetMs: 5_000, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
+    body: { model: "predicted", budgetMs: BUDGET_MS, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
   });
 const at = ({ name }: Site, changes: object = {}) => infer({ labels: { site: name }, ...changes });
 const outputs = () => [
@@ -59,19 +65,23 @@ const whoWasAsked = async (): Promise<[Site, Site]> => {
   }, BOUND);
   return [sites[index]!, sites[1 - index]!];
 };
-/** Answers the edge's own probes while it finds the runner silent. */
-const answerProbes = async (site: Site) => {
+/**
+ * Waits until only the budget can refuse: the runner is online, placed, heard and known to this isolate. Answers the
+ * edge's own probes while it finds the runner silent, of which an answer may come too late for some.
+ */
+const isReady = async (site: Site) => {
+  let probes = 0;
   await vi.waitFor(async () => {
-    await at(site, { budgetMs: 0.1 });
-    expect(site.scripted.frames.length).toBeGreaterThan(0);
+    for (; site.scripted.frames.length > 0; probes++) await answerNext(site);
+    expect(problemOf(await at(site, { budgetMs: 0.1 })).code).toBe("budget-unattainable");
   }, BOUND);
-  await answerNext(site);
-  await isReady(site);
-  for (const { scripted } of sites) scripted.frames.length = 0;
+  return { probes };
 };
-/** Waits until only the budget can refuse: the runner is online, placed, heard and known to this isolate. */
-const isReady = async (site: Site) =>
-  vi.waitFor(async () => expect(problemOf(await at(site, { budgetMs: 0.1 })).code).toBe("budget-unattainable"), BOUND);
+const answerProbes = async (site: Site) => {
+  const answered = await isReady(site);
+  for (const { scripted } of sites) scripted.frames.length = 0;
+  return answered;
+};
 
 async function connect(name: string): Promise<Site> {
   const body = { token: await createToken(), name, labels: { site: name } };
@@ -94,6 +104,8 @@ beforeAll(async () => {
     await isReady(site);
   }
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 describe("the wishes of a request", () => {
   it("choose among the runners", async () => {
@@ -121,7 +133,8 @@ describe("the wishes of a request", () => {
 describe("a request that the edge itself held up", () => {
   it("is refused with the time that it was held up for, and no runner is asked", async () => {
     const call = { env: mainEnv, arrivedAtMs: Date.now() - 4_000, waitUntil: () => {}, scope: null };
-    const wishes = { confidence: 0.99, refuseWithinMs: 0, minFidelity: 0, priority: 0, onMiss: "reject" as const };
+    // At even chances one pause of this machine does not count as usual.
+    const wishes = { confidence: 0.5, refuseWithinMs: 0, minFidelity: 0, priority: 0, onMiss: "reject" as const };
     const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
     const asked = { ...wishes, model: "predicted", budgetMs: 4_000, tensors, pointerOf: () => "" };
     const { problem } = await admitRequest(call, asked).then(
@@ -138,13 +151,13 @@ describe("a queue", () => {
   it("that is in the way refuses with the time it needs, and lets a best effort try", async () => {
     const north = sites[0]!;
     const first = at(north);
-    await answerNext(north, 60_000);
+    await answerNext(north, QUEUE_MS);
     await first;
     const refused = await at(north);
     const problem = problemOf(refused);
     expect(problem).toMatchObject({ code: "overloaded", status: 503 });
-    expect(problem.retryAfterMs).toBeGreaterThan(40_000);
-    expect(problem.retryAfterMs).toBeLessThan(60_000);
+    expect(problem.retryAfterMs).toBeGreaterThan(QUEUE_MS - 2 * BUDGET_MS);
+    expect(problem.retryAfterMs).toBeLessThan(QUEUE_MS);
     expect(Number(refused.headers.get("retry-after"))).toBe(Math.ceil(problem.retryAfterMs! / 1_000));
     const tried = at(north, { onMiss: "best-effort" });
     const { offer } = await north.scripted.nextInfer();
@@ -153,13 +166,13 @@ describe("a queue", () => {
     answer(north, offer);
     const reply = InferReply.parse((await tried).json);
     expect(reply.budgetMet).toBe(true);
-    expect(reply.prediction.queueMs).toBeGreaterThan(40_000);
+    expect(reply.prediction.queueMs).toBeGreaterThan(QUEUE_MS - BUDGET_MS);
   });
 
   it("of one runner leaves the request to the other", async () => {
     const [north, south] = [sites[0]!, sites[1]!];
     const first = at(north);
-    await answerNext(north, 60_000);
+    await answerNext(north, QUEUE_MS);
     await first;
     const pending = infer();
     await answerNext(south);
@@ -246,8 +259,10 @@ describe("a request whose runner fails under it", () => {
       "it falls silent",
       async (lost: Site) => {
         const link = linkStub(lost.runner.runnerId);
+        // Just dead: an alarm that comes later than that judges at the next one.
+        const acceptedAtMs = Date.now() - configOf(mainEnv).silentMs;
         await runInDurableObject(link, (_, state) => {
-          for (const socket of state.getWebSockets()) attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
+          for (const socket of state.getWebSockets()) attach(socket, { ...attachmentOf(socket), acceptedAtMs });
         });
         await runDurableObjectAlarm(link);
         return async () => (lost.scripted = await ScriptedRunner.online(lost.runner));
@@ -271,8 +286,8 @@ describe("a request whose runner fails under it", () => {
 describe("a runner that stops answering", () => {
   it("is left for others, refuses at once where it is alone, and comes back with a probe", async () => {
     const [north, south] = [sites[0]!, sites[1]!];
-    // Longer than the edge waits for a probe.
-    const missed = at(north, { budgetMs: 2 * PROBE_MS });
+    // Longer than the edge waits for a probe. No slow answer before keeps a best effort from the runner.
+    const missed = at(north, { budgetMs: 2 * PROBE_MS, onMiss: "best-effort" });
     await north.scripted.nextInfer();
     expect(problemOf(await missed).code).toBe("budget-exceeded");
     for (let i = 0; i < 4; i++) {
@@ -282,13 +297,13 @@ describe("a runner that stops answering", () => {
     }
     const refused = problemOf(await at(north));
     expect(refused).toMatchObject({ code: "runner-offline", retryAfterMs: 1_000 });
-    await answerProbes(north);
+    expect((await answerProbes(north)).probes).toBeGreaterThan(0);
     // The next silence is probed at once, although the last probe was a moment ago.
-    const again = at(north, { budgetMs: 300 });
+    const again = at(north, { budgetMs: PROBE_MS / 2, onMiss: "best-effort" });
     await north.scripted.nextInfer();
     expect(problemOf(await again).code).toBe("budget-exceeded");
     await answerNext(north);
-    await isReady(north);
+    await answerProbes(north);
     const back = at(north);
     await answerNext(north);
     expect((await back).status).toBe(200);
@@ -344,7 +359,7 @@ describe("the history", () => {
     expect(await ofMinutes()).toEqual(unrolled);
     const others = await read(`?placement=${nine.placementId}&confidence=0.99`);
     expect(others).toMatchObject([{ placementId: nine.placementId, confidence: 0.99 }]);
-    // It missed one, and some attempts were refused by the runner; the best efforts are not judged.
+    // Some attempts were refused by the runner; the best efforts are not judged.
     expect(others[0]!.inTime).toBeLessThan(others[0]!.requests);
     expect(await read("?model=nobody@1")).toEqual([]);
     expect(await read("?from=2099-01-01T00:00:00Z&to=2099-01-02T00:00:00Z")).toEqual([]);
@@ -366,11 +381,12 @@ describe("a probe behind a request of another size than was measured", () => {
     const inputs = [{ name: input, dtype: "float32" as const, shape: [-1, 4] }];
     const works: Promise<unknown>[] = [];
     const call = { env: mainEnv, waitUntil: (work: Promise<unknown>) => works.push(work) };
+    const clock = stopClock();
     for (let sent = 0; sent < 6; sent++) {
-      await vi.waitFor(() => {
-        probePlacement(call, larger!, inputs, "slow");
-        expect(works).toHaveLength(sent + 1);
-      }, BOUND);
+      // Another probe of so slow a placement is due.
+      clock.pass(5_000);
+      probePlacement(call, larger!, inputs, "slow");
+      expect(works).toHaveLength(sent + 1);
       const { offer } = await north!.scripted.nextInfer();
       const { requestId } = offer;
       const times = { queueMs: 0, uploadMs: 0, computeMs: 400, readbackMs: 0 };
@@ -412,13 +428,13 @@ describe("the time before the question", () => {
     const call = { env: mainEnv, waitUntil: () => {}, scope: null };
     const wishes = { confidence: 0.99, refuseWithinMs: 0, minFidelity: 0, priority: 0, onMiss: "reject" as const };
     const tensors = [{ name: input, dtype: "float32" as const, shape: [1, 4], bytes: new Uint8Array(16) }];
-    const asked = { ...wishes, model: "predicted", budgetMs: 2_001, tensors, pointerOf: () => "" };
-    for (let i = 0; i < 5; i++) {
+    const asked = { ...wishes, model: "predicted", budgetMs: 2_000, tensors, pointerOf: () => "" };
+    // As many as it takes beside the polls before. An admission that comes too late goes on behind the refusal.
+    await vi.waitFor(async () => {
       const late = answerInference({ ...call, arrivedAtMs: Date.now() - 2_000 }, asked);
       expect(await late.catch((error: unknown) => error)).toBeInstanceOf(ProblemError);
-    }
-    // An admission that comes too late goes on behind the refusal.
-    await vi.waitFor(() => expect(placementWatch.spentMs(0.995, Date.now() + 60)).toBeGreaterThan(1_900), BOUND);
+      expect(placementWatch.spentMs(0.995, Date.now() + 60)).toBeGreaterThan(1_900);
+    }, BOUND);
     expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
   });
 });

@@ -120,9 +120,7 @@ describe("a ticket", () => {
   });
 
   it("is counted by the reason where it is refused", async () => {
-    await expect
-      .poll(() => refusalsOf("budget-unattainable"), { timeout: 15_000, interval: 50 })
-      .toMatchObject([{ count: 1 }]);
+    await expect.poll(() => refusalsOf("budget-unattainable"), BOUND).toMatchObject([{ count: 1 }]);
   });
 
   it("is refused with the place of each mistake, and without the scope", async () => {
@@ -151,7 +149,7 @@ describe("a runner's reports of direct requests", () => {
       ],
     });
     await expect
-      .poll(() => seriesOf("totalMs"), { timeout: 15_000, interval: 50 })
+      .poll(() => seriesOf("totalMs"), BOUND)
       .toMatchObject([{ clock: "runner-wall", configuration: { variant: "fp32", backend: "ort-cpu", batch: 1 } }]);
     expect(await seriesOf("computeMs")).toMatchObject([{ clock: "runner-wall" }]);
     const clocks = [...(await seriesOf("edgeMs")), ...(await seriesOf("linkMs"))].map(({ clock }) => clock);
@@ -176,7 +174,7 @@ describe("a runner's reports of direct requests", () => {
       const items = await seriesOf("totalMs");
       return items.map(({ configuration }) => configuration.batch).toSorted((a, b) => a - b);
     };
-    await expect.poll(batches, { timeout: 15_000, interval: 50 }).toEqual([1, 2]);
+    await expect.poll(batches, BOUND).toEqual([1, 2]);
     expect((await callEdge("GET", "/v2/models/cartpole/stats")).json.model_stats).toMatchObject([
       { inference_count: 3, execution_count: 2, inference_stats: { queue: { count: 2 } } },
     ]);

@@ -22,7 +22,7 @@ export interface ScriptSocket {
 type MessageOf<Type extends EdgeMessage["type"]> = Extract<EdgeMessage, { type: Type }>;
 
 /** Time limit and interval of a test's polling. */
-export const BOUND = { timeout: 20_000, interval: 5 };
+export const BOUND = { timeout: 40_000, interval: 5 };
 
 /** A runner's end of a socket, driven by a test. */
 export class RunnerScript {
