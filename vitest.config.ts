@@ -37,7 +37,9 @@ export default defineConfig({
           // They leave nothing behind, and most of a small file's time would go into a worker of its own.
           isolate: false,
           include: ["test/unit/**/*.test.ts", "models/**/*.test.ts", "test/fuzz/codecs/**/*.test.ts"],
-          testTimeout: 30_000,
+          // Some compute for ten seconds and more, on a machine that is not slow.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { encodeSpans, readOtlpHeaders, sendSpans, SpanQueue, tracesUrlOf } from "../../../src/telemetry/send-spans.ts";
 import { addSpan, type Span, type SpanScope, traced } from "../../../src/telemetry/span.ts";
 import { createTraceContext } from "../../../src/telemetry/trace-context.ts";
@@ -136,6 +136,9 @@ describe("a queue of spans", () => {
   });
 
   it("is sent export by export, and keeps what a collector that fails was not offered", async () => {
+    // An export may take two seconds, of which a machine that stands still needs more.
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal);
+    onTestFinished(() => timeout.mockRestore());
     const bodies: string[] = [];
     let status = 200;
     const server = createServer((request, response) => {
@@ -154,6 +157,7 @@ describe("a queue of spans", () => {
     for (let index = 0; index < 600; index++) queue.add(newSpan());
     await sendSpans(queue, target, {});
     expect(bodies).toHaveLength(2);
+    expect(timeout.mock.calls).toEqual([[2_000], [2_000]]);
     expect([queue.size, queue.dropped]).toEqual([0, 0]);
     status = 503;
     for (let index = 0; index < 600; index++) queue.add(newSpan());

@@ -181,7 +181,7 @@ it("passes long outcomes on one after the other, each result as JSON, and leaves
   const trace = "[".padEnd(LONG_TEXT);
   const text = JSON.stringify({ type: "jobOutcome", lease, outcome: { ...outcome, trace } });
   const received = Promise.all(Array.from({ length: 9 }, () => receive(link, socket, text)));
-  await vi.waitFor(() => expect(results).toEqual([JSON.stringify(result)]));
+  await vi.waitFor(() => expect(results).toEqual([JSON.stringify(result)]), 30_000);
   told.resolve();
   await received;
   expect(results.length).toBeLessThanOrEqual(2);

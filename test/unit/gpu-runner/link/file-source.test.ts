@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -113,9 +113,12 @@ it("refuses another file, and keeps nothing of it", async () => {
 
 it("ends with the signal, and keeps what arrived", async () => {
   const controller = new AbortController();
+  const enough = () => controller.abort(new Error("enough"));
+  const arrived = async () => expect((await stat(path)).size).toBeGreaterThan(0);
   answer = (_, response) => {
     response.writeHead(200, { "content-length": bytes.length });
-    response.write(bytes.subarray(0, 10_000), () => setTimeout(() => controller.abort(new Error("enough")), 20));
+    response.write(bytes.subarray(0, 10_000));
+    void vi.waitFor(arrived, 20_000).then(enough, enough);
   };
   await expect(download(controller.signal)).rejects.toThrow("enough");
   expect((await readFile(path)).length).toBeGreaterThan(0);

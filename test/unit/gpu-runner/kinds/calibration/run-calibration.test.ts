@@ -26,7 +26,7 @@ const spec = CalibrationSpec.parse({
   modelVersionId: model.modelVersionId,
   iterations: 10,
   maxRows: 1,
-  timeoutMs: 10_000,
+  timeoutMs: 600_000,
 });
 const SERVICE = { uploadMs: 1, computeMs: 2, readbackMs: 3 };
 
@@ -95,8 +95,8 @@ function mapFloats({ bytes }: Tensor, change: (value: number) => number): Uint8A
   return new Uint8Array(new Float32Array(bytes.slice().buffer).map(change).buffer);
 }
 
-async function calibrate(script: Scripts) {
-  const { result } = await runCalibration(spec, scriptContext(script));
+async function calibrate(script: Scripts, changes: Partial<CalibrationSpec> = {}) {
+  const { result } = await runCalibration({ ...spec, ...changes }, scriptContext(script));
   return CalibrationResult.parse(result);
 }
 
@@ -162,7 +162,7 @@ describe("a calibration", () => {
   it("leaves out what its time does not suffice for, and keeps what is done", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const slow = { compute: () => void vi.advanceTimersByTime(1_000) };
-    const { placements, skipped } = await calibrate({ gpu: slow });
+    const { placements, skipped } = await calibrate({ gpu: slow }, { timeoutMs: 10_000 });
     expect(placements.map(({ deviceKey }) => deviceKey)).toEqual(["cpu"]);
     expect(skipped).toMatchObject([{ deviceKey: "gpu0", problem: { code: "backend-failed" } }]);
     expect(skipped?.[0]?.problem.detail).toContain("longer than 10000 ms");
@@ -171,7 +171,7 @@ describe("a calibration", () => {
   it("fails where its time does not suffice for anything", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const slow = { compute: () => void vi.advanceTimersByTime(20_000) };
-    const failed = calibrate({ cpu: slow, gpu: slow });
+    const failed = calibrate({ cpu: slow, gpu: slow }, { timeoutMs: 10_000 });
     await expect(failed).rejects.toMatchObject({ problem: { code: "backend-failed" } });
   });
 });

@@ -9,6 +9,9 @@ import type { PlacedModel } from "../../../../../src/protocol/link.ts";
 import { DEFAULT_CONFIGURATION } from "../../../../../src/protocol/fleet/serving.ts";
 import { type Tensor, typedView } from "../../../../../src/protocol/wire/tensor.ts";
 
+/** A budget that also holds a pause of the machine, which the queue expects again. */
+const PATIENT_MS = 600_000;
+
 const model: PlacedModel = {
   modelVersionId: createId("modelVersion"),
   variants: [{ name: "fp32", digest: `sha256:${"0".repeat(64)}` }],
@@ -81,7 +84,7 @@ it("asks the queue for rows that differ, joined as far as the configuration lets
   expect(system.rows).toBe(8);
   expect(borrowed).toEqual(["gpu0-ort"]);
   asked.splice(0);
-  const found = system.within(10_000);
+  const found = system.within(PATIENT_MS);
   expect(found.maxSamples).toBe(8);
   for (const samples of [1, 8, 3, 1]) await found.query(samples);
   expect(asked.map(([x]) => x?.shape)).toEqual([
@@ -108,16 +111,16 @@ it.each([
 ])("asks row by row %s", async (_, changes) => {
   const { opening, asked } = await open(changes);
   const system = await opening;
-  expect(system.within(10_000).maxSamples).toBe(1);
+  expect(system.within(PATIENT_MS).maxSamples).toBe(1);
   expect(asked.every(([x]) => x?.shape[0] === 1)).toBe(true);
 });
 
 it("lets no more requests be in flight than may, which a server's find out by themselves", async () => {
   const { opening } = await open({ maxInFlight: 1 });
   const system = await opening;
-  const patient = system.within(10_000);
+  const patient = system.within(PATIENT_MS);
   await Promise.all([1, 1, 1, 1].map((samples) => patient.query(samples)));
-  const impatient = system.within(10_000, { beyondCap: "comes" });
+  const impatient = system.within(PATIENT_MS, { beyondCap: "comes" });
   const outcomes = await Promise.allSettled([1, 1, 1].map((samples) => impatient.query(samples)));
   const codes = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? outcome.reason.problem.code : []));
   expect(codes).toEqual(["overloaded", "overloaded"]);
@@ -127,7 +130,7 @@ it("leaves nothing in the queue when it is closed", async () => {
   const { opening, asked } = await open({ joins: false });
   const system = await opening;
   asked.splice(0);
-  const found = system.within(10_000);
+  const found = system.within(PATIENT_MS);
   const outcomes = Promise.allSettled([1, 1, 1].map((samples) => found.query(samples)));
   await system.close();
   expect((await outcomes).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);

@@ -140,7 +140,8 @@ it("expects of the queue no more than what goes before a tenant's next request",
   expect(shared.backlogMs(2)).toBeLessThan(40);
 });
 
-describe("another tenant's attack", () => {
+// The largest are tens of thousands of requests, ten seconds of computing.
+describe("another tenant's attack", { timeout: 300_000 }, () => {
   const END_MS = 3_000;
   const VICTIM = { everyMs: 10, budgetMs: 40 };
   const rowOf = (width: number): Tensor[] => [
