@@ -24,7 +24,13 @@ const wholeProcesses = {
   // Most of a process' start is compiling our own code: they start by the hundred.
   env: { NODE_COMPILE_CACHE: path.join(CACHE_DIR, "compile-cache") },
 } as const;
-const builtEdge = { ...wholeProcesses, globalSetup: ["./test/build-edge.ts"] } as const;
+/** A whole edge with a runner takes minutes on a machine that is several times slower, and stands still at times. */
+const builtEdge = {
+  ...wholeProcesses,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  globalSetup: ["./test/build-edge.ts"],
+} as const;
 
 export default defineConfig({
   test: {

@@ -10,7 +10,7 @@ import type { LocalStack } from "../e2e/local-stack.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
-const JOB_MS = 90_000;
+const JOB_MS = 200_000;
 
 let site: StackPage;
 let stack: LocalStack;
@@ -183,7 +183,8 @@ describe("the overview", () => {
     const status = page.getByRole("status");
     await status.filter({ hasText: "Reconnecting" }).waitFor();
     await page.unroute("**/v1/events");
-    await expect.poll(() => status.textContent()).toBe("Live");
+    // It waits the longer, the more attempts have failed.
+    await expect.poll(() => status.textContent(), { timeout: 120_000 }).toBe("Live");
   });
 
   it("is reached by keyboard, in reading order, with the focus seen", async () => {

@@ -117,7 +117,7 @@ describe("an evaluation", PATIENT, () => {
     expect(await page.locator(".scene .limb").getAttribute("points")).toBe(pole);
     await step(page).focus();
     await page.keyboard.press("End");
-    expect(await told(page, "action").textContent()).toBe("–");
+    await expect.poll(() => told(page, "action").textContent()).toBe("–");
     await keepScreenshots(page, "evaluation");
     expect(findings()).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe("an evaluation", PATIENT, () => {
     await expect.poll(isAtHash).toBe(true);
     const at = await step(page).inputValue();
     await replayOf(page).getByRole("button", { name: "−1 step" }).press("Enter");
-    expect(await step(page).inputValue()).toBe(String(Number(at) - 1));
+    await expect.poll(() => step(page).inputValue()).toBe(String(Number(at) - 1));
     expect(findings()).toEqual([]);
   });
 

@@ -17,15 +17,16 @@ import { report, sensor } from "../edge/stack/health-samples.ts";
 import { capabilities, memoryReport } from "../edge/stack/samples.ts";
 import { infeasibleResult, optimisationResult, validationResult } from "../edge/stack/validation-samples.ts";
 
-/** What a watcher of the runner gets: a temperature that rises to where it slows itself down. */
-const live = [70, 84, 96]
-  .map((temperatureC, second): LiveEvent => {
-    const sensors = [sensor({ temperatureC, limitC: 96, clockMhz: 4_000 - 20 * temperatureC })];
-    const at = new Date(Date.now() + second * 1_000).toISOString();
-    return { type: "report", report: LiveReport.parse(report(0, { at, spanMs: 1_000, sensors })) };
-  })
-  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-  .join("");
+/** What a watcher of the runner gets now: a temperature that rises to where it slows itself down. */
+const tellLive = () =>
+  [70, 84, 96]
+    .map((temperatureC, second): LiveEvent => {
+      const sensors = [sensor({ temperatureC, limitC: 96, clockMhz: 4_000 - 20 * temperatureC })];
+      const at = new Date(Date.now() + second * 1_000).toISOString();
+      return { type: "report", report: LiveReport.parse(report(0, { at, spanMs: 1_000, sensors })) };
+    })
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
 
 /** What an edge answers of validations and a diagnosis, without a runner that would take minutes for them. */
 
@@ -307,7 +308,7 @@ export async function answerJudged(to: Page): Promise<void> {
   );
   // It ends at once, and the page asks again after a while.
   await to.route(`**/v1/runners/${runner.id}/live`, (route) =>
-    route.fulfill({ contentType: "text/event-stream", body: live }),
+    route.fulfill({ contentType: "text/event-stream", body: tellLive() }),
   );
   await to.route(`**/v1/runners/${runner.id}/diagnosis`, (route) => route.fulfill({ json: diagnosis }));
 }

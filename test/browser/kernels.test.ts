@@ -10,7 +10,7 @@ import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-page.ts";
 
-const LIVE_MS = 90_000;
+const LIVE_MS = 200_000;
 const kernels = join(import.meta.dirname, "../../kernels");
 const textbook = KernelInput.parse(JSON.parse(readFileSync(join(kernels, "gemm/example-submission.json"), "utf8")));
 const broken = { ...textbook, name: "broken-gemm", wgsl: textbook.wgsl.replace("var sum = 0.0;", "var sum = 0.0") };
@@ -265,7 +265,7 @@ it.each([
   ["dark", 1280],
   ["light", 390],
   ["dark", 390],
-] as const)("the view has no serious finding in %s at %d pixels", { timeout: 240_000 }, async (colorScheme, width) => {
+] as const)("the view has no serious finding in %s at %d pixels", async (colorScheme, width) => {
   for (const [hash, region] of [
     ["", "Kernels"],
     ["&kernel=gemm", "Source"],

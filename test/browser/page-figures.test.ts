@@ -53,13 +53,15 @@ it("every view is there without a shift; its times under a slow processor are wr
     const page = await openSlowPage();
     await goTo(page, view);
     await waitForView(page);
+    // What is in the document may be yet to be painted.
+    await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
     figures[view] = await page.evaluate(readFigures);
     expect(figures[view].firstContentfulPaintMs, view).toBeGreaterThan(0);
     expect(figures[view].layoutShift, view).toBeLessThan(NO_SHIFT);
     await site.closePage();
   }
   await keep("views", figures);
-}, 300_000);
+}, 900_000);
 
 it("interactions are answered; how long the slowest took is written down", async () => {
   const page = await openSlowPage();
@@ -78,7 +80,7 @@ it("interactions are answered; how long the slowest took is written down", async
   await expect.poll(() => page.evaluate(readInteractions)).not.toEqual([]);
   const durations = (await page.evaluate(readInteractions)).toSorted((a, b) => b - a);
   await keep("interactions", { told: durations.length, slowestMs: durations[0] });
-}, 120_000);
+}, 300_000);
 
 it("each view is under 150 KB compressed, all told, where it is the first", async () => {
   const files = new Map<string, number>();
@@ -93,7 +95,7 @@ it("each view is under 150 KB compressed, all told, where it is the first", asyn
   const together = [...files.values()].reduce((sum, size) => sum + size, 0);
   await keep("transferred", { compressedBytes, together });
   expect(Object.entries(compressedBytes).filter(([, size]) => size >= COMPRESSED_BYTES)).toEqual([]);
-}, 180_000);
+}, 900_000);
 
 /** Compressed bytes of each file of the page that a view takes, with nothing kept from before. */
 async function loadCold(view: string): Promise<Map<string, number>> {
@@ -118,7 +120,7 @@ async function loadCold(view: string): Promise<Map<string, number>> {
 /** Until the view has its content, and says of no part that it is being read. */
 async function waitForView(page: Page): Promise<void> {
   await page.locator("main#content:not([aria-busy=true]) :is(h1, h2)").first().waitFor({ state: "attached" });
-  await expect.poll(() => page.locator("main .loading").count(), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => page.locator("main .loading").count(), { timeout: 120_000 }).toBe(0);
 }
 
 const kept: Record<string, unknown> = { slowDown: SLOW_DOWN };

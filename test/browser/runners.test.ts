@@ -12,7 +12,7 @@ import { it, openOperatorPage, type StackPage, type ViewOptions } from "./stack-
 
 const root = join(import.meta.dirname, "../..");
 /** The first calibration on a busy machine takes its time. */
-const PATIENCE = { timeout: 90_000, interval: 250 };
+const PATIENCE = { timeout: 200_000, interval: 250 };
 
 let site: StackPage;
 let stack: LocalStack;

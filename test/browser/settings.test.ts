@@ -33,7 +33,7 @@ const findings = (refused?: readonly number[]) => site.findings(refused);
 const panelOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
 describe("the settings", () => {
-  it("have a part for each link, and each fits a phone and has no serious finding", { timeout: 300_000 }, async () => {
+  it("have a part for each link, and each fits a phone and has no serious finding", { timeout: 600_000 }, async () => {
     const looks: readonly ViewOptions[] = [
       { colorScheme: "light" },
       { colorScheme: "dark" },
@@ -95,7 +95,7 @@ describe("keys", () => {
     await page.keyboard.press("Enter");
     // The edge says what is missing, at the fields.
     await page.locator("#content [aria-invalid='true']").first().waitFor();
-    expect(await page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("#/name");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("#/name");
     await page.keyboard.type("of-the-page");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
@@ -107,7 +107,7 @@ describe("keys", () => {
     const refusal = await theirs.call(endpoints.listKeys).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ problem: { code: "forbidden" } });
     await note.getByRole("button", { name: "I have it" }).click();
-    expect(await page.getByText(secret).count()).toBe(0);
+    await expect.poll(() => page.getByText(secret).count()).toBe(0);
 
     const row = page.getByRole("row").filter({ hasText: "of-the-page" });
     await row.getByText("infer", { exact: true }).waitFor();
@@ -246,66 +246,62 @@ describe("profiles", () => {
     expect(findings()).toEqual([]);
   });
 
-  it(
-    "are made, changed as they were read, and deleted; errors stand at their fields",
-    { timeout: 120_000 },
-    async () => {
-      const page = await openPart("profiles");
-      await page.getByRole("button", { name: "New profile" }).click();
-      const form = page.getByRole("form", { name: "New profile" });
-      await form.getByLabel("Name").fill("tiny");
-      await form.getByLabel("Logical cores").fill("0");
-      await form.getByLabel("Latency", { exact: true }).fill("-1");
-      await form.getByRole("button", { name: "Create the profile" }).click();
-      for (const label of ["Logical cores", "Latency"]) {
-        const field = form.getByLabel(label, { exact: true });
-        await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
-        const described = (await field.getAttribute("aria-describedby"))?.split(" ") ?? [];
-        const texts = described.map((id) => page.locator(`[id="${id}"]`).textContent());
-        expect((await Promise.all(texts)).join(" ")).toMatch(/>=1|>0/);
-      }
-      expect(await form.getByLabel("Name").getAttribute("aria-invalid")).toBe("false");
-      expect(await seriousFindings(page)).toEqual([]);
+  it("are made, changed as they were read, and deleted; errors stand at their fields", async () => {
+    const page = await openPart("profiles");
+    await page.getByRole("button", { name: "New profile" }).click();
+    const form = page.getByRole("form", { name: "New profile" });
+    await form.getByLabel("Name").fill("tiny");
+    await form.getByLabel("Logical cores").fill("0");
+    await form.getByLabel("Latency", { exact: true }).fill("-1");
+    await form.getByRole("button", { name: "Create the profile" }).click();
+    for (const label of ["Logical cores", "Latency"]) {
+      const field = form.getByLabel(label, { exact: true });
+      await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
+      const described = (await field.getAttribute("aria-describedby"))?.split(" ") ?? [];
+      const texts = described.map((id) => page.locator(`[id="${id}"]`).textContent());
+      expect((await Promise.all(texts)).join(" ")).toMatch(/>=1|>0/);
+    }
+    expect(await form.getByLabel("Name").getAttribute("aria-invalid")).toBe("false");
+    expect(await seriousFindings(page)).toEqual([]);
 
-      await form.getByLabel("Logical cores").fill("1");
-      await form.getByLabel("Latency", { exact: true }).fill("20");
-      await form.getByLabel("Memory", { exact: true }).fill("0.5");
-      await form.getByLabel("Software device").selectOption({ label: "must not be one" });
-      await form.getByLabel("ort-cpu").check();
-      await form.getByRole("button", { name: "Create the profile" }).click();
-      const row = page.getByRole("row").filter({ hasText: "tiny" });
-      await row.getByText("no software device; 1 logical core; 512 MiB of memory").waitFor();
-      const params = { name: "tiny" };
-      expect(await stack.client.call(endpoints.getProfile, { params })).toMatchObject({
-        requirements: { minLogicalCores: 1, minMemoryBytes: 2 ** 29, allowSoftware: false },
-        targets: { latencyMs: 20 },
-        settings: { backends: ["ort-cpu"] },
-      });
+    await form.getByLabel("Logical cores").fill("1");
+    await form.getByLabel("Latency", { exact: true }).fill("20");
+    await form.getByLabel("Memory", { exact: true }).fill("0.5");
+    await form.getByLabel("Software device").selectOption({ label: "must not be one" });
+    await form.getByLabel("ort-cpu").check();
+    await form.getByRole("button", { name: "Create the profile" }).click();
+    const row = page.getByRole("row").filter({ hasText: "tiny" });
+    await row.getByText("no software device; 1 logical core; 512 MiB of memory").waitFor();
+    const params = { name: "tiny" };
+    expect(await stack.client.call(endpoints.getProfile, { params })).toMatchObject({
+      requirements: { minLogicalCores: 1, minMemoryBytes: 2 ** 29, allowSoftware: false },
+      targets: { latencyMs: 20 },
+      settings: { backends: ["ort-cpu"] },
+    });
 
-      await row.getByRole("button", { name: "Edit the profile tiny" }).click();
-      const edit = page.getByRole("form", { name: "Edit tiny" });
-      expect(await edit.getByLabel("Memory", { exact: true }).inputValue()).toBe("0.5");
-      // Somebody else is faster.
-      const headers = { "if-match": "*" };
-      await stack.client.call(endpoints.updateProfile, { params, headers, body: { description: "theirs" } });
-      await edit.getByLabel("Description").fill("mine");
-      await edit.getByRole("button", { name: "Save the profile" }).click();
-      await page.getByRole("alert").filter({ hasText: "was changed by somebody else" }).waitFor();
-      await edit.getByRole("button", { name: "Cancel" }).click();
-      expect((await stack.client.call(endpoints.getProfile, { params })).description).toBe("theirs");
+    await row.getByRole("button", { name: "Edit the profile tiny" }).click();
+    const edit = page.getByRole("form", { name: "Edit tiny" });
+    expect(await edit.getByLabel("Memory", { exact: true }).inputValue()).toBe("0.5");
+    // Somebody else is faster.
+    const headers = { "if-match": "*" };
+    await stack.client.call(endpoints.updateProfile, { params, headers, body: { description: "theirs" } });
+    await edit.getByLabel("Description").fill("mine");
+    await edit.getByRole("button", { name: "Save the profile" }).click();
+    await page.getByRole("alert").filter({ hasText: "was changed by somebody else" }).waitFor();
+    await edit.getByRole("button", { name: "Cancel" }).click();
+    expect((await stack.client.call(endpoints.getProfile, { params })).description).toBe("theirs");
 
-      await row.getByRole("button", { name: "Delete the profile tiny" }).click();
-      await row.getByRole("button", { name: "Yes, delete" }).click();
-      await row.waitFor({ state: "detached" });
-      const gone = await stack.client.call(endpoints.getProfile, { params }).catch((error: unknown) => error);
-      expect(gone instanceof ProblemError && gone.problem.code).toBe("not-found");
-      expect(findings([400, 412])).toEqual([]);
-    },
-  );
+    await row.getByRole("button", { name: "Delete the profile tiny" }).click();
+    await row.getByRole("button", { name: "Yes, delete" }).click();
+    await row.waitFor({ state: "detached" });
+    const gone = await stack.client.call(endpoints.getProfile, { params }).catch((error: unknown) => error);
+    expect(gone instanceof ProblemError && gone.problem.code).toBe("not-found");
+    expect(findings([400, 412])).toEqual([]);
+  });
 });
 
 describe("thresholds", () => {
-  it("are told in words, and keep what the form has no field for", { timeout: 120_000 }, async () => {
+  it("are told in words, and keep what the form has no field for", async () => {
     const selector = { subject: "gemm", metric: "wallMs", software: true };
     const body = { name: "slower", test: "percentage" as const, upper: 0.1, selector };
     const { id } = await stack.client.call(endpoints.createThreshold, { body });
@@ -336,7 +332,7 @@ describe("thresholds", () => {
 });
 
 describe("requirement sets", () => {
-  it("are made of rows, and changed", { timeout: 120_000 }, async () => {
+  it("are made of rows, and changed", async () => {
     const page = await openPart("requirements");
     await page.getByText("/v1/requirements").waitFor();
     await page.getByRole("button", { name: "New requirement set" }).click();
@@ -377,7 +373,7 @@ describe("webhooks", () => {
     expect(tenant.findings([400])).toEqual([]);
   });
 
-  it("are made with a secret that is shown once, tried out, and deleted", { timeout: 120_000 }, async () => {
+  it("are made with a secret that is shown once, tried out, and deleted", async () => {
     const received: string[] = [];
     const receiver = createServer((request, response) => {
       received.push(String(request.headers["webhook-id"]));

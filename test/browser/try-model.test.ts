@@ -43,7 +43,7 @@ const sendButton = (page: Page) => page.getByRole("button", { name: "Ask the mod
 async function ask(page: Page): Promise<void> {
   await budgetOf(page).fill(String(BUDGET_MS));
   const answer = panelOf(page).getByRole("img", { name: /^Measured: edge .* ms, link .* ms/ });
-  for (const endMs = performance.now() + BUDGET_MS; ;) {
+  for (const endMs = performance.now() + 4 * BUDGET_MS; ;) {
     await sendButton(page).click({ timeout: BUDGET_MS });
     const isThere = await answer.waitFor({ timeout: 10_000 }).then(
       () => true,
@@ -163,7 +163,7 @@ describe("a model that is tried", () => {
     await page.keyboard.press("Enter");
     await panel.getByRole("table", { name: "The highest of logits" }).waitFor({ timeout: BUDGET_MS });
     await panel.getByRole("button", { name: "Random" }).click();
-    expect(await numbers.inputValue()).not.toMatch(/^0, 0, 0/);
+    await expect.poll(() => numbers.inputValue()).not.toMatch(/^0, 0, 0/);
     expect(findings()).toEqual([]);
   });
 
@@ -210,8 +210,9 @@ describe("a model that is tried", () => {
     await offer.focus();
     await page.keyboard.press("Enter");
     // Shown with three digits, taken as it is.
-    const taken = Number(await budgetOf(page).inputValue());
-    expect(taken).toBeGreaterThan(0.1);
+    const takenMs = async () => Number(await budgetOf(page).inputValue());
+    await expect.poll(takenMs).toBeGreaterThan(0.1);
+    const taken = await takenMs();
     expect(Number(taken.toPrecision(3))).toBe(Number(Number(said?.replaceAll(",", "")).toPrecision(3)));
   });
 

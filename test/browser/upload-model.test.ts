@@ -48,7 +48,8 @@ async function errorOf(page: Page, label: string): Promise<string | null> {
 describe("a model that is uploaded on the page", () => {
   it("is sent at once where it is one small file, and is shown with what can serve it", async () => {
     const page = await openForm();
-    expect(await field(page, "Name").evaluate((control) => control === document.activeElement)).toBe(true);
+    const isFocused = () => field(page, "Name").evaluate((control) => control === document.activeElement);
+    await expect.poll(isFocused).toBe(true);
     await field(page, "Name").fill("balancer");
     await field(page, "ONNX file").setInputFiles(file("cartpole.onnx", cartpole));
     expect(await seriousFindings(page)).toEqual([]);
@@ -56,7 +57,7 @@ describe("a model that is uploaded on the page", () => {
     const note = page.getByRole("group", { name: "balancer has the version 1." });
     await note.getByText(/ort-cpu.*edge-wasm|edge-wasm.*ort-cpu/).waitFor();
     await page.getByRole("region", { name: "balancer", exact: true }).getByText("version 1 of 1").waitFor();
-    expect(page.url()).toContain("model=balancer");
+    await expect.poll(() => page.url()).toContain("model=balancer");
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Upload a model" }).waitFor();
@@ -84,6 +85,7 @@ describe("a model that is uploaded on the page", () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await expect.poll(() => sent.length).toBe(3);
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("alert").filter({ hasText: "Stopped." }).waitFor();
     expect(sent).toHaveLength(3);

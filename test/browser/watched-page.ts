@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 export const STRICT_POLICY = "default-src 'self'";
 
 /** How long anything is waited for, on a machine that may have much else to do. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 120_000;
 
 /** A page whose every complaint and request is kept. */
 export interface WatchedPage {

@@ -25,6 +25,8 @@ export interface ChaosOptions {
   readonly runners: number;
   readonly inferencesPerSecond: number;
   readonly meanGapMs: number;
+  /** Allowance for answers beyond their deadline and the pulse; absent: that of an idle machine. */
+  readonly slackMs?: number;
   readonly say: (line: string) => void;
 }
 
@@ -37,7 +39,7 @@ export interface ChaosOutcome {
 
 /** Applies faults to a stack under load for a time, lets it come to rest, and checks all accepted work. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
-  const { seed, durationMs, runners, meanGapMs, say } = options;
+  const { seed, durationMs, runners, meanGapMs, slackMs, say } = options;
   const without = new Set<FaultKind>((await canFillDisk()) ? [] : ["disk-full"]);
   const plan = planFaults({ seed, durationMs, runners, meanGapMs, without });
   const ledger = new Ledger();
@@ -49,7 +51,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     violations.push(...(await underLoad(stack, ledger, options, () => injectAll(stack, ledger, plan, say))));
     await waitForRest(stack);
     violations.push(
-      ...checkInferences(ledger),
+      ...checkInferences(ledger, slackMs),
       ...checkLeases(ledger),
       ...(await checkReports(stack.patientClient, ledger)),
     );

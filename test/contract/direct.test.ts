@@ -30,6 +30,8 @@ const model: PlacedModel = {
 };
 const x: Tensor = { name: "x", dtype: "float32", shape: [1, 2], bytes: new Uint8Array(Float32Array.of(1, 2).buffer) };
 const times = { uploadMs: 0, computeMs: 0, readbackMs: 0 };
+/** Of tickets, and so of requests that name none: no pause of the machine uses it up. */
+const BUDGET_MS = 60_000;
 
 let hub: ScriptedHub;
 let runner: LiveRunner;
@@ -53,7 +55,7 @@ beforeEach(async () => {
   if (made === undefined) throw new Error("no key was made");
   key = made;
   connection.send(toTicketKey(key, Date.now()));
-  await vi.waitFor(() => expect(runner.parts.keys.find(key.keyId)).not.toBeNull(), 10_000);
+  await vi.waitFor(() => expect(runner.parts.keys.find(key.keyId)).not.toBeNull(), { timeout: 30_000 });
 });
 afterEach(async () => {
   await listener.stop();
@@ -69,10 +71,10 @@ function sign(changes: Partial<TicketGrant> = {}): Promise<string> {
     variant: "fp32",
     deviceKey: "cpu",
     backend: "ort-cpu",
-    budgetMs: 5_000,
+    budgetMs: BUDGET_MS,
     confidence: 0.99,
     priority: 0,
-    expiresAtMs: Date.now() + LIMITS.ticketMs,
+    expiresAtMs: Date.now() + LIMITS.maxTicketMs,
     nonce: createId("request"),
     ...changes,
   });
@@ -135,13 +137,13 @@ describe("a request with a ticket", () => {
   it("is answered in a frame, and reported to the edge", async () => {
     const placementId = createId("placement");
     const ticket = await sign({ placementId });
-    for (const header of [{}, { budgetMs: 4_000 }]) {
+    for (const header of [{}, { budgetMs: BUDGET_MS / 2 }]) {
       const response = await post({ ticket, header });
       expect([response.status, response.headers.get("content-type")]).toEqual([200, FRAME_MEDIA_TYPE]);
       const frame = decodeFrame(new Uint8Array(await response.arrayBuffer()));
       if (!frame.ok) throw new Error(frame.message);
       const reply = DirectReplyHeader.parse(frame.header);
-      expect(reply).toMatchObject({ batch: 1, budgetMs: header.budgetMs ?? 5_000, budgetMet: true });
+      expect(reply).toMatchObject({ batch: 1, budgetMs: header.budgetMs ?? BUDGET_MS, budgetMet: true });
       expect(reply.tensors).toEqual([{ name: "x", dtype: "float32", shape: [1, 2] }]);
       expect(frame.payload).toEqual(x.bytes);
       expect(reply.latency.totalMs).toBeGreaterThanOrEqual(reply.latency.queueMs + reply.latency.computeMs);
@@ -163,8 +165,8 @@ describe("a request with a ticket", () => {
       await ended.promise;
       return { tensors: [], times };
     };
-    // Less, and a busy machine refuses it before it begins: half of the budget may be gone when it is seen.
-    const late = refused({ header: { budgetMs: 1_000 } });
+    // Less, and a machine that stands still meanwhile has it refused before the device begins.
+    const late = refused({ header: { budgetMs: 8_000 } });
     await Promise.race([began.promise, late]);
     expect(await late).toEqual({ code: "budget-exceeded", pointers: [] });
     ended.resolve();
@@ -193,16 +195,16 @@ describe("a request with a ticket", () => {
       return { tensors: [...tensors], times };
     };
     const running = post();
-    await vi.waitFor(() => expect(begun).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(begun).toHaveLength(1), { timeout: 30_000 });
     const leaving = new AbortController();
     const waiting = post({ signal: leaving.signal }).catch(() => "gone");
     const { server } = runner.parts.fleet.find("cpu");
     const cancel = vi.spyOn(server, "cancel");
     const serve = vi.spyOn(server, "serve");
-    await vi.waitFor(() => expect(serve).toHaveBeenCalledOnce(), 10_000);
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledOnce(), { timeout: 30_000 });
     leaving.abort();
     expect(await waiting).toBe("gone");
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalled(), 10_000);
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalled(), { timeout: 30_000 });
     first.resolve();
     expect((await running).status).toBe(200);
     expect((await post()).status).toBe(200);
@@ -215,7 +217,7 @@ describe("a request with a ticket", () => {
     const outgoing = httpRequest(listener.url, { method: "POST", headers }).on("error", () => undefined);
     const use = vi.spyOn(TicketBook.prototype, "use");
     outgoing.write(new Uint8Array(10));
-    await vi.waitFor(() => expect(use).toHaveBeenCalledOnce(), 10_000);
+    await vi.waitFor(() => expect(use).toHaveBeenCalledOnce(), { timeout: 30_000 });
     outgoing.destroy();
     expect((await refused({ ticket: await sign({ deviceKey: "gpu7" }) })).code).toBe("backend-failed");
     expect((await nextTold(1)).map(codeTold)).toEqual(["backend-failed"]);
@@ -280,9 +282,10 @@ describe("the Open Inference Protocol", () => {
     }
   });
 
-  // In real time: a machine that is busy with other things for a tenth of a second spoils a trial.
-  const trials = { retry: 2 };
-  it("refuses unread what waited for a busy loop for more than half of its budget, once", trials, async () => {
+  it("refuses unread what waited for a busy loop for more than half of its budget, once", async () => {
+    // Time that passes in that work alone: a pause of the machine counts for none.
+    let nowMs = performance.now();
+    using clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
     const placementId = createId("placement");
     const { authorization } = await bearer({ placementId });
     /** Sends a request in one piece, which the listener reads in one turn of its loop. */
@@ -303,17 +306,17 @@ describe("the Open Inference Protocol", () => {
     infer = async (_model, tensors) => {
       // Another request comes, and the thread sees it after 120 ms of other work.
       write(second, 230);
-      const endMs = performance.now() + 120;
-      while (performance.now() < endMs);
+      nowMs += 120;
       await held.promise;
       return { tensors: [...tensors], times };
     };
     const replyTo = async (socket: Socket) => String(((await once(socket, "data")) as [Buffer])[0]);
-    write(first, 5_000);
+    write(first, BUDGET_MS);
     expect(await replyTo(second)).toMatch(/^HTTP\/1\.1 503 [^]*more than half of its budget/);
     expect(await nextTold(1)).toMatchObject([{ placementId, refusedFor: "overloaded" }]);
     held.resolve();
     expect(await replyTo(first)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(clock).toHaveBeenCalled();
     for (const socket of [first, second]) socket.destroy();
   });
 
@@ -358,7 +361,7 @@ describe("the Open Inference Protocol", () => {
     for (const [body, text] of [
       [{ inputs: [{ ...input, name: "y" }] }, "is not an input"],
       [{ inputs: [input], outputs: [{ name: "z" }] }, "unexpected inference output 'z'"],
-      [{ inputs: [input], parameters: { budget_ms: 6_000 } }, "the ticket's"],
+      [{ inputs: [input], parameters: { budget_ms: BUDGET_MS + 1 } }, "the ticket's"],
       ["{", "#"],
     ] as const) {
       const response = await ask(body);
@@ -397,7 +400,8 @@ describe("a request is refused", () => {
     expect(await refused({ ticket: "mx_1" })).toEqual({ code: "unauthorized", pointers: authorization });
     const other = await sign({ runnerId: createId("runner") });
     expect(await refused({ ticket: other })).toEqual({ code: "unauthorized", pointers: authorization });
-    const old = await sign({ expiresAtMs: Date.now() - 1_000 });
+    // The runner's time may be behind by as long as its key was on its way.
+    const old = await sign({ expiresAtMs: Date.now() - 60_000 });
     expect(await refused({ ticket: old, body: new Uint8Array(9_000_000) })).toEqual({
       code: "ticket-expired",
       pointers: authorization,
@@ -437,7 +441,7 @@ describe("a request is refused", () => {
       pointers: ["header/content-encoding"],
     });
     expect(await refused({ body: new Uint8Array([1, 2]) })).toEqual({ code: "invalid-request", pointers: ["#"] });
-    expect(await pointersOf({ header: { budgetMs: 5_001 } })).toEqual(["#/budgetMs"]);
+    expect(await pointersOf({ header: { budgetMs: BUDGET_MS + 1 } })).toEqual(["#/budgetMs"]);
     expect(await pointersOf({ header: { budgetMs: 0 } })).toEqual(["#/budgetMs"]);
     expect(await pointersOf({ header: { model: "other" } })).toEqual(["#/model"]);
     expect(await pointersOf({ tensors: [] })).toEqual(["#/tensors"]);
@@ -461,7 +465,7 @@ describe("a request is refused", () => {
     // One project alone may have seven eighths.
     const most = (LIMITS.directInFlight * 7) / 8;
     const served = Array.from({ length: most }, () => post({ ticket }));
-    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(most), 10_000);
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(most), { timeout: 30_000 });
     expect((await refused({ ticket })).code).toBe("overloaded");
     ended.resolve();
     expect(new Set((await Promise.all(served)).map(({ status }) => status))).toEqual(new Set([200]));
@@ -480,7 +484,7 @@ describe("a request is refused", () => {
     await once(await open(), "close");
     expect(sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([]);
     sockets.pop()?.destroy();
-    await vi.waitFor(async () => expect((await post()).status).toBe(200), 10_000);
+    await vi.waitFor(async () => expect((await post()).status).toBe(200), { timeout: 30_000 });
     for (const socket of sockets) socket.destroy();
   });
 

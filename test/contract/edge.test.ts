@@ -5,7 +5,7 @@ import { LiveReport } from "../../src/protocol/fleet/health.ts";
 import { ProblemError } from "../../src/protocol/wire/problem.ts";
 import { VERSION } from "../../src/protocol/wire/release.ts";
 import { report as healthReport } from "../edge/stack/health-samples.ts";
-import { BOUND, type RunnerScript } from "../edge/stack/runner-script.ts";
+import type { RunnerScript } from "../edge/stack/runner-script.ts";
 import { calibrationResult, capabilities } from "../edge/stack/samples.ts";
 import {
   bringOnline,
@@ -20,6 +20,7 @@ import {
 
 /** The link as the edge must keep it, whatever the runner does (docs/protocol.md). */
 
+const PATIENT = { timeout: 60_000, interval: 5 };
 let edge: LiveEdge;
 let runner: RegisteredRunner;
 let script: RunnerScript;
@@ -60,7 +61,7 @@ describe("a watched runner", () => {
       return script.received;
     };
     const stop = expect.objectContaining({ type: "liveRequest", forMs: 0 });
-    await expect.poll(tell, { timeout: 30_000 }).toContainEqual(stop);
+    await expect.poll(tell, PATIENT).toContainEqual(stop);
   });
 });
 
@@ -77,7 +78,7 @@ describe("the handshake", () => {
       intervals: { pingMs: PING_MS, heartbeatMs: 500, leaseMs: 20_000, resendMs: 500, watchMs: 10_000 },
       placed: [],
     });
-    await expect.poll(stateOf, BOUND).toBe("online");
+    await expect.poll(stateOf, PATIENT).toBe("online");
   });
 
   it("is refused without the credential", async () => {
@@ -129,7 +130,7 @@ describe("an inference", () => {
         body: { model: "cartpole", budgetMs, inputs: { [input]: { data: [[1, 2, 3, 4]] } } },
       });
 
-    const answered = infer(10_000);
+    const answered = infer(60_000);
     const asked = await script.nextInfer();
     expect([...new Float32Array(asked.payload.slice().buffer)]).toEqual([1, 2, 3, 4]);
     const output = {
@@ -145,21 +146,26 @@ describe("an inference", () => {
       budgetMet: true,
     });
 
-    const unanswered = infer(500).catch(codeOf);
+    // More than the answer before may have taken on a machine that stood still.
+    const unanswered = infer(8_000).catch(codeOf);
     const ignored = await script.nextInfer();
     expect(await unanswered).toBe("budget-exceeded");
     expect((await script.next("inferCancel")).requestId).toBe(ignored.offer.requestId);
     // An answer that comes too late is dropped, and does no harm.
     script.answer(ignored.offer, [output]);
-    // The runner is back with its answer to the edge's own question.
-    script.answer((await script.nextInfer()).offer, [output]);
-    await expect.poll(() => infer(0.1).catch(codeOf), BOUND).toBe("budget-unattainable");
+    // The runner is back with its answers to the edge's own questions, of which one alone may be late.
+    const refusal = async () => {
+      const code = await infer(0.1).catch(codeOf);
+      while (script.frames.length > 0) script.answer((await script.nextInfer()).offer, [output]);
+      return code;
+    };
+    await expect.poll(refusal, PATIENT).toBe("budget-unattainable");
 
-    const lost = infer(10_000).catch(codeOf);
-    await script.nextInfer();
+    const lost = infer(60_000).catch(codeOf);
+    while ((await script.nextInfer()).offer.budgetMs <= 1_000);
     script.socket.close();
     expect(await lost).toBe("runner-lost");
-    await expect.poll(() => infer(1_000).catch(codeOf), BOUND).toBe("runner-offline");
+    await expect.poll(() => infer(60_000).catch(codeOf), PATIENT).toBe("runner-offline");
   });
 });
 
@@ -197,8 +203,8 @@ describe("a socket", () => {
     script = await connectRunner(runner);
     script.send({ type: "hello", capabilities, running: [] });
     await script.next("welcome");
-    expect((await script.nextClose()).code).toBe(CLOSE_CODES.silent);
-    await expect.poll(stateOf, BOUND).toBe("offline");
+    await expect.poll(() => script.closed?.code, PATIENT).toBe(CLOSE_CODES.silent);
+    await expect.poll(stateOf, PATIENT).toBe("offline");
     expect(pinging.script.closed).toBeNull();
     const { state } = await edge.client.call(endpoints.getRunner, { params: { id: pinging.runner.runnerId } });
     expect(state).toBe("online");

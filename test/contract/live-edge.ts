@@ -13,7 +13,7 @@ import { openStoredDatabase } from "./stored-database.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** Short enough to see a silent socket die, long enough for a machine that stands still for some seconds. */
-export const PING_MS = 2_000;
+export const PING_MS = 4_000;
 
 export interface LiveEdge {
   readonly url: string;

@@ -77,7 +77,7 @@ async function checkAnswers(old: readonly Point[]): Promise<void> {
       const { items: counted } = await client.call(endpoints.listSeries, { query: { limit: 200 } });
       return counted.reduce((sum, { points }) => sum + points, 0);
     };
-    await expect.poll(rolled, { timeout: 100_000 }).toBe(POINTS);
+    await expect.poll(rolled, { timeout: 200_000 }).toBe(POINTS);
     for (const { id } of items.slice(0, 5)) {
       const parts = old.filter((point) => point.id === id).toSorted((a, b) => a.atMs - b.atMs);
       for (const [step, stepMs] of [

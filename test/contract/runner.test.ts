@@ -72,14 +72,15 @@ const offer = (): Offer => ({
 const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count), { timeout: 30_000 });
 
 it("stops at once where the edge leaves the handshake without an answer", async () => {
+  // Nothing but the stop ends the attempt: its time limit never comes.
+  using limit = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal);
   const silent = createServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
   const knocked = once(silent, "connection");
   const waiting = startLiveRunner((silent.address() as AddressInfo).port, (...call) => infer(...call));
   await knocked;
-  const stoppedMs = performance.now();
+  expect(limit).toHaveBeenCalled();
   await waiting.stop();
-  expect(performance.now() - stoppedMs).toBeLessThan(9_000);
   (await knocked)[0].destroy();
   silent.close();
 });
@@ -104,7 +105,7 @@ describe("the handshake", () => {
     expect(connection.headers.authorization).toBe("Bearer mc_sample");
     expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
     expect(await welcome(connection, [model])).toEqual({ type: "hello", capabilities, running: [] });
-    await vi.waitFor(() => expect(runner.warmed).toEqual([`cpu ${model.modelVersionId}/fp32`]), 10_000);
+    await vi.waitFor(() => expect(runner.warmed).toEqual([`cpu ${model.modelVersionId}/fp32`]), { timeout: 30_000 });
   });
 
   it("has every variant loaded where it is placed, whatever else cannot be", async () => {
@@ -117,7 +118,7 @@ describe("the handshake", () => {
     ];
     await nextWelcomed([{ ...model, variants: [...variants, int8], places }]);
     const wanted = [`cpu ${modelVersionId}/fp32`, `gpu0 ${modelVersionId}/int8`];
-    await vi.waitFor(() => expect(runner.warmed.toSorted()).toEqual(wanted), 10_000);
+    await vi.waitFor(() => expect(runner.warmed.toSorted()).toEqual(wanted), { timeout: 30_000 });
   });
 });
 
@@ -312,7 +313,7 @@ describe("an inference", () => {
       requestId,
       modelVersionId,
       ...place,
-      budgetMs: 5_000,
+      budgetMs: 60_000,
       confidence: 0.99,
       priority: 0,
     };
@@ -328,7 +329,7 @@ describe("an inference", () => {
         expect(connection.frames).toMatchObject([
           { type: "inferResult", requestId: good.requestId, tensors: [{ name: "x" }] },
         ]),
-      10_000,
+      { timeout: 30_000 },
     );
     for (const [bad, code] of [
       [request("gpu9"), "backend-failed"],
@@ -354,15 +355,15 @@ describe("an inference", () => {
       return { tensors: [...tensors], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } };
     };
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult" }]), 10_000);
+    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult" }]), { timeout: 30_000 });
     expect(runner.warmed).toEqual([`${key}/threads-2`]);
     expect(new Set(asked)).toEqual(new Set([`${model.modelVersionId}/fp32/threads-2`]));
 
     asked.length = 0;
     connection.send({ type: "configure", placed: [placedUnder({ ...DEFAULT_CONFIGURATION, maxInFlight: 1 })] });
-    await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]), 10_000);
+    await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]), { timeout: 30_000 });
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1), 10_000);
+    await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1), { timeout: 30_000 });
     await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 30_000 });
     connection.sendFrame(request("cpu").frame);
     const refused = request("cpu");
@@ -372,7 +373,7 @@ describe("an inference", () => {
       problem: { code: "overloaded", detail: expect.stringContaining("in flight") },
     });
     held.resolve();
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(3), 10_000);
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(3), { timeout: 30_000 });
     expect(new Set(asked)).toEqual(new Set([`${model.modelVersionId}/fp32`]));
   });
 
@@ -442,7 +443,7 @@ describe("a connection", () => {
     hub.refuseWith = 503;
     const before = hub.knocks.length;
     first.cut();
-    await vi.waitFor(() => expect(hub.knocks.length).toBeGreaterThanOrEqual(before + 4), { timeout: 15_000 });
+    await vi.waitFor(() => expect(hub.knocks.length).toBeGreaterThanOrEqual(before + 4), { timeout: 60_000 });
     hub.refuseWith = null;
     await nextWelcomed();
     const waits = hub.knocks.slice(before).map((at, index, all) => at - (all[index - 1] ?? at));
@@ -470,7 +471,7 @@ describe("a connection", () => {
 
   it("on which the hub fell silent is given up, and another one made", async () => {
     const first = await hub.nextConnection();
-    await welcome(first, [], 50);
+    await welcome(first, [], 200);
     await vi.waitFor(() => expect(first.pings).toBeGreaterThan(1), { timeout: 30_000 });
     first.alive = false;
     await nextWelcomed();

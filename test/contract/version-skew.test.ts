@@ -65,7 +65,8 @@ describe("an edge of this release", () => {
   let edge: LiveEdge;
   let script: RunnerScript;
   beforeAll(async () => {
-    edge = await startLiveEdge();
+    // Scripted runners do not ping: none of them is silent, however long a test takes.
+    edge = await startLiveEdge({ variables: { PING_MS: "60000" } });
   });
   afterEach(() => script.socket.close());
   afterAll(() => edge.stop());
@@ -74,7 +75,7 @@ describe("an edge of this release", () => {
   const stateOf = async () => {
     script.send({ type: "echo", id: 7_000 });
     const answered = { type: "echoReply", id: 7_000 };
-    await vi.waitFor(() => expect(script.received).toContainEqual(answered), { timeout: 10_000 });
+    await vi.waitFor(() => expect(script.received).toContainEqual(answered), { timeout: 60_000 });
     return script.closed ?? "open";
   };
 

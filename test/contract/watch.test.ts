@@ -12,7 +12,7 @@ import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
 /** A runner's health reports, whatever the hub does (docs/protocol.md). */
 
-const BOUND = { timeout: 10_000, interval: 5 };
+const BOUND = { timeout: 60_000, interval: 5 };
 const WATCH_MS = 200;
 const intervals: Intervals = { pingMs: 20_000, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000, watchMs: WATCH_MS };
 const runnerId = createId("runner");
@@ -60,7 +60,7 @@ function nextReport(isWanted: (report: HealthReport) => boolean = () => true): P
 function requestFrame(): Uint8Array {
   const place = { modelVersionId: model.modelVersionId, deviceKey: "cpu", variant: "fp32", backend: "ort-cpu" };
   const requestId = createId("request");
-  const header = { type: "infer", requestId, ...place, budgetMs: 5_000, confidence: 0.99, priority: 0 };
+  const header = { type: "infer", requestId, ...place, budgetMs: 60_000, confidence: 0.99, priority: 0 };
   return encodeFrame(header, [{ name: "x", dtype: "float32", shape: [1, 3], bytes: new Uint8Array(12) }]);
 }
 
@@ -99,9 +99,14 @@ describe("the health of a runner", () => {
       if (reports.length % 2 === 0) connection.sendFrame(requestFrame());
       reports.push(await nextReport());
     }
-    const spansMs = reports.reduce((sum, { spanMs }) => sum + spanMs, 0);
-    const passedMs = Date.parse(reports.at(-1)!.at) - Date.parse(first.at);
-    expect(Math.abs(spansMs - passedMs)).toBeLessThan(WATCH_MS / 2);
+    let spansMs = 0;
+    const driftsMs = [first, ...reports].map(({ at, spanMs }, index) => {
+      spansMs += index === 0 ? 0 : spanMs;
+      return Date.parse(at) - Date.parse(first.at) - spansMs;
+    });
+    const usualMs = driftsMs.toSorted((a, b) => a - b)[Math.floor(driftsMs.length / 2)]!;
+    // A pause between a span's end and its date makes that one report late; a gap would move all that follow.
+    expect(driftsMs.filter((driftMs) => Math.abs(driftMs - usualMs) > WATCH_MS / 4).length).toBeLessThanOrEqual(1);
     expect(connection.frames.length).toBeGreaterThanOrEqual(3);
     const served = reports.filter(({ devices }) => devices[0]!.batches > 0);
     for (const { devices } of served) {
@@ -111,16 +116,33 @@ describe("the health of a runner", () => {
 
   it("is sent at once when the hub asks, on the last span and the time since, and moves none", async () => {
     await welcome([model], { watchMs: 2_000 });
-    const first = await nextReport();
-    const requestId = createId("request");
-    connection.send({ type: "healthRequest", requestId });
-    const asked = await connection.next("health");
-    expect(asked.requestId).toBe(requestId);
-    expect(asked.report.spanMs).toBeGreaterThan(first.spanMs);
-    expect(probesOf(asked.report)).toBeGreaterThanOrEqual(probesOf(first));
+    let last = await nextReport();
+    /** The report that is asked for; `last` is the regular one before it. */
+    const ask = async (): Promise<HealthReport> => {
+      const requestId = createId("request");
+      connection.send({ type: "healthRequest", requestId });
+      for (;;) {
+        const message = await connection.next("health");
+        if (message.requestId === requestId) return message.report;
+        expect(message.requestId).toBeNull();
+        last = message.report;
+      }
+    };
+    let before: HealthReport;
+    let asked: HealthReport;
+    let again: HealthReport;
+    do {
+      asked = await ask();
+      before = last;
+      again = await ask();
+      // On a machine that stands still, a regular report may come between the two.
+    } while (last !== before);
+    expect(asked.spanMs).toBeGreaterThan(before.spanMs);
+    expect(probesOf(asked)).toBeGreaterThanOrEqual(probesOf(before));
+    expect(again.spanMs).toBeGreaterThan(asked.spanMs);
     const second = await connection.next("health");
     expect(second.requestId).toBeNull();
-    expect(Date.parse(second.report.at) - second.report.spanMs).toBeLessThanOrEqual(Date.parse(first.at) + 50);
+    expect(second.report.spanMs).toBeGreaterThan(again.spanMs - before.spanMs);
   });
 
   it("is sent on the next connection, too, and never to a hub that names no interval", async () => {
@@ -177,8 +199,14 @@ describe("a runner that is watched", () => {
 
   it("ends by itself without further requests, and begins anew on request", async () => {
     await welcome([model], BEATS);
-    ask(3 * EVERY_MS);
-    await connection.next("live");
+    // A pause may use up so short a time before the first report: then it is asked for again.
+    await vi.waitFor(
+      () => {
+        ask(3 * EVERY_MS);
+        expect(connection.received).toContainEqual(expect.objectContaining({ type: "live" }));
+      },
+      { ...BOUND, interval: 2 * EVERY_MS },
+    );
     await expectSilence();
     ask(60_000);
     await connection.next("live");
@@ -234,7 +262,8 @@ describe("probes", () => {
     expect(probesOf(during)).toBe(0);
     computing.resolve();
     await vi.waitFor(() => expect(runner.benchmarks).toHaveLength(1), BOUND);
-    await nextReport();
+    // Reports from before may wait: the one with the probe that was waited for is the last that has any.
+    await nextReport((each) => probesOf(each) > 0);
     for (let count = 0; count < 3; count++) {
       expect(await nextReport()).toMatchObject({
         jobShare: 1,

@@ -9,6 +9,8 @@ it("keeps what it accepted while its parts fail", async () => {
     runners: 2,
     inferencesPerSecond: 5,
     meanGapMs: 1_500,
+    // A slow machine takes several times as long for everything that a deadline does not end.
+    slackMs: 3_000,
     say: () => {},
   });
   expect(violations).toEqual([]);
@@ -18,4 +20,4 @@ it("keeps what it accepted while its parts fail", async () => {
   expect(ledger.inferences.some(({ answer }) => answer === "ok")).toBe(true);
   expect(ledger.reports.some(({ runId }) => runId !== null)).toBe(true);
   expect(ledger.jobs.some(({ succeededMs }) => succeededMs !== null)).toBe(true);
-}, 600_000);
+}, 1_200_000);

@@ -19,7 +19,7 @@ const program = join(root, "src/cli/main.ts");
 const DIGIT = "models/lenet5/example-request.json";
 
 /** For what compiles or calibrates while others have the machine. */
-const SLOW_MS = 300_000;
+const SLOW_MS = 600_000;
 
 let stack: LocalStack;
 let folder: string;
@@ -527,7 +527,7 @@ describe("what stays", () => {
       "--late-share",
       "0.5",
       "--max-s",
-      "60",
+      "240",
       "--json",
     ];
     const { code, out, err } = await millrace("conformance", ...place, "--deadline", "millrace-oip", ...short);

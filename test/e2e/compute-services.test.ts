@@ -17,7 +17,7 @@ afterAll(() => stack?.stop());
 type Vector = readonly number[];
 
 async function encode(symbols: string[], seed = 1): Promise<Vector[]> {
-  const body = { symbols, dimension: DIMENSION, seed, budgetMs: 30_000 };
+  const body = { symbols, dimension: DIMENSION, seed, budgetMs: 60_000 };
   const { outputs, runnerId, kernel } = await stack.client.call(endpoints.encodeSymbols, { body });
   expect(runnerId).toMatch(/^rnr_/);
   expect(kernel).toBe("hrr-encode");
@@ -40,7 +40,7 @@ async function compute(operation: HrrOperation, inputs: Record<string, unknown>,
     method: "POST",
     headers: { authorization: `Bearer ${stack.adminKey}`, "content-type": "application/json" },
     body: JSON.stringify({
-      budgetMs: 30_000,
+      budgetMs: 60_000,
       ...further,
       inputs: Object.fromEntries(Object.entries(inputs).map(([name, data]) => [name, { data }])),
     }),
@@ -80,7 +80,7 @@ it("binding is the circular convolution of the check value, rows or one vector a
   expect(mixed.shape).toEqual([1, 4]);
 });
 
-it("what was bound is found again in a memory of thousands, after unbinding", { timeout: 60_000 }, async () => {
+it("what was bound is found again in a memory of thousands, after unbinding", async () => {
   const body = { name: "things", dimension: DIMENSION };
   expect(await stack.client.call(endpoints.createItemMemory, { body })).toMatchObject({ items: 0, version: 1 });
   const params = { name: "things" };
@@ -111,7 +111,7 @@ it("a memory refuses what does not fit it, and keeps what it has", async () => {
   await stack.client.call(endpoints.createItemMemory, { body: { name: "small", dimension: 5 } });
   const params = { name: "small" };
   const add = (items: { key: string; vector?: number[] }[]) =>
-    stack.client.call(endpoints.addItems, { params, body: { items, budgetMs: 30_000 } });
+    stack.client.call(endpoints.addItems, { params, body: { items, budgetMs: 60_000 } });
   expect(
     await add([
       { key: "one", vector: [1, 0, 0, 0, 0] },
@@ -127,7 +127,7 @@ it("a memory refuses what does not fit it, and keeps what it has", async () => {
   await expect(add([{ key: "three" }, { key: "one" }])).rejects.toMatchObject({
     problem: { code: "conflict", errors: [{ pointer: "#/items/1/key" }] },
   });
-  const search = { queries: [[0, 0, 0, 0.1, 2]], budgetMs: 30_000 };
+  const search = { queries: [[0, 0, 0, 0.1, 2]], budgetMs: 60_000 };
   const { matches } = await stack.client.call(endpoints.searchItems, { params, body: search });
   expect(matches).toMatchObject([[{ key: "two" }, { key: "one", similarity: 0 }]]);
   await stack.client.call(endpoints.deleteItemMemory, { params });

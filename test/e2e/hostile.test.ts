@@ -15,7 +15,7 @@ afterAll(() => stack.stop());
 /** What `npm run hostile` does with each attack for longer. How many of the victim's requests are late is not judged here. */
 it.each(["deep-json", "unread-streams", "progress", "wrong-keys"])(
   "the edge outlasts %s and serves another tenant",
-  { timeout: 300_000 },
+  { timeout: 900_000 },
   async (name) => {
     const outcome = await playAttack(stack, ATTACKS.get(name)!, SECONDS);
     expect(judgeEdge(outcome)).toEqual([]);

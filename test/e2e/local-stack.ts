@@ -13,6 +13,12 @@ import { childPids } from "../process/child-pids.ts";
 
 const PROJECT = join(import.meta.dirname, "../..");
 
+/**
+ * Interval of pings, four times the default: a runner counts as silent after 18 s, and not where its process or the
+ * whole machine stands still for some seconds.
+ */
+export const STACK_PING_MS = 6_000;
+
 export interface LocalStack {
   readonly baseUrl: string;
   readonly adminKey: string;
@@ -49,7 +55,7 @@ export async function startLocalStack({
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-e2e-"));
   const bootstrapSecret = createBootstrapSecret();
   // Most tests need placements, and none of their times.
-  const variables = { CALIBRATION_ITERATIONS: "10", ...edgeVariables };
+  const variables = { CALIBRATION_ITERATIONS: "10", PING_MS: String(STACK_PING_MS), ...edgeVariables };
   let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret, variables });
   const baseUrl = edge.url;
   const port = Number(new URL(baseUrl).port);
@@ -133,7 +139,7 @@ export function waitForJob({ client }: LocalStack, id: string, states: readonly 
 export async function waitFor<Value>(
   what: string,
   ask: () => Promise<Value | undefined>,
-  limitMs = 90_000,
+  limitMs = 200_000,
 ): Promise<Value> {
   let last: unknown = null;
   const endMs = performance.now() + limitMs;

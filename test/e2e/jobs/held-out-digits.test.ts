@@ -18,7 +18,7 @@ async function recognise(pixels: readonly Float32Array[]): Promise<number[]> {
   const data = pixels.flatMap((image) => [...image]);
   const image = { shape: [pixels.length, 1, 28, 28], data };
   const { outputs } = await stack.client.call(endpoints.infer, {
-    body: { model: "lenet5@1", budgetMs: 20_000, inputs: { image } },
+    body: { model: "lenet5@1", budgetMs: 60_000, inputs: { image } },
   });
   const logits = (outputs.logits?.data ?? []) as number[];
   return pixels.map((_, i) => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const built = await run("npm", ["run", "--silent", "build:edge"]);
   if (built.code !== 0) throw new Error(built.output);
   stack = await startLocalStack({ root: project, runnerVariables: () => ({ MILLRACE_GPU: "none" }) });
-}, 300_000);
+}, 900_000);
 
 afterAll(async () => {
   await stack.stop();

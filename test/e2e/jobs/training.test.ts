@@ -57,7 +57,7 @@ it("trains a policy of CartPole, which then balances it by /act", async () => {
   });
   const fallen = new Set<number>();
   for (let taken = 0; taken < STEPS; taken++) {
-    const body = { observations: states.map((state) => [...state]), budgetMs: 5_000 };
+    const body = { observations: states.map((state) => [...state]), budgetMs: 30_000 };
     const { actions } = await client.call(endpoints.actPolicy, { params: { id: MODEL }, body });
     for (const [episode, action] of actions!.entries()) {
       const { terminated } = reference.step(states[episode]!, Float64Array.of(Number(action)), drawsOf(episode));
