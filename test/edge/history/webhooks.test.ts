@@ -8,6 +8,7 @@ import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import type { CreatedWebhook, Delivery, Webhook, WebhookInput } from "../../../src/protocol/service/webhook.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
 import { callEdge, createProject, pointersOf, problemOf } from "../stack/edge-client.ts";
+import { BOUND } from "../stack/runner-script.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -221,7 +222,7 @@ describe("an event", () => {
     // Never answers, as for a sender that ended meanwhile.
     answers.set("lost.test", () => new Promise(() => {}));
     const lost = deliverDue(env, NOW_MS);
-    await vi.waitFor(() => expect(sent).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(sent).toHaveLength(1), BOUND);
     answers.clear();
     await deliverDue(env, NOW_MS + MINUTE_MS);
     expect(sent).toHaveLength(1);

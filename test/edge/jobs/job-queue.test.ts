@@ -21,6 +21,7 @@ import {
   readEvents,
   readJob,
   submitJob,
+  untilOffline,
 } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { benchmarkResult, capabilities, throughputResult } from "../stack/samples.ts";
@@ -471,7 +472,8 @@ describe("a lease", () => {
     const { id } = await submitJob();
     await scripted.next("offer");
     scripted.socket.close(1000, "gone");
-    await expect.poll(async () => (await callEdge("GET", `/v1/runners/${runnerId}`)).json.state, BOUND).toBe("offline");
+    await untilOffline(runnerId);
+    expect((await callEdge("GET", `/v1/runners/${runnerId}`)).json.state).toBe("offline");
     expect((await readJob(id)).state).toBe("leased");
     await expireLeases();
     expect((await readJob(id)).state).toBe("queued");
@@ -556,7 +558,7 @@ describe("a benchmark whose runner was lost", () => {
     await first.next("offer");
     const other = await newOnlineRunner();
     first.socket.close(1000, "gone");
-    await first.nextClose();
+    await untilOffline(lost.runnerId);
     await expireLeases();
     const free = await submitJob();
     expect((await other.scripted.next("offer")).lease.jobId).toBe(free.id);

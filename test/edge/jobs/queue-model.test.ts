@@ -133,7 +133,7 @@ async function finishAll(sites: Site[], seen: Seen): Promise<void> {
       const states = await Promise.all(seen.jobs.map(async (id) => (await readJob(id)).state));
       expect(states.every((state) => ENDED.has(state))).toBe(true);
     },
-    { ...BOUND, timeout: 20_000 },
+    { ...BOUND, timeout: 60_000 },
   );
 }
 

@@ -11,6 +11,7 @@ import {
   problemOf,
   registerRunner,
 } from "../stack/edge-client.ts";
+import { BOUND } from "../stack/runner-script.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 import { cartpole, lenet5, variantOf } from "../stack/zoo.ts";
 
@@ -142,7 +143,7 @@ describe("files that were stored before anybody counted", () => {
     expect((await read()).variants).toMatchObject([{ summary: null }, { summary: null }]);
     await vi.waitFor(
       async () => expect((await read()).variants).toMatchObject([{ summary }, { name: "other", summary }]),
-      { timeout: 10_000 },
+      BOUND,
     );
     expect((await read()).summary).toEqual(summary);
   });

@@ -19,7 +19,7 @@ import {
   problemOf,
   type RegisteredRunner,
 } from "../stack/edge-client.ts";
-import { newRunner } from "../stack/queue-client.ts";
+import { newRunner, untilOffline } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { calibrationResult, capabilities } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
@@ -70,7 +70,7 @@ const configure = (id: string, body: unknown, key?: string) =>
   callEdge("PUT", `/v1/placements/${id}/configuration`, { body, ...(key !== undefined && { key }) });
 const infer = (changes: object) =>
   callEdge("POST", "/v1/infer", {
-    body: { model: name, budgetMs: 5_000, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
+    body: { model: name, budgetMs: 60_000, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
   });
 
 beforeEach(async () => {
@@ -184,7 +184,7 @@ describe("a placement", () => {
     scripted.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
     await vi.waitFor(
       async () => expect(await lack()).toContain(`failed on ${runner.runnerId}. ${problem.detail}`),
-      5_000,
+      BOUND,
     );
   });
 
@@ -236,10 +236,7 @@ describe("a placement", () => {
   it("gets its configuration when it comes back, and is measured then", async () => {
     const { id } = await placementOf();
     scripted.socket.close();
-    await vi.waitFor(async () => {
-      const { json } = await callEdge("GET", `/v1/runners/${runner.runnerId}`);
-      expect(json.state).toBe("offline");
-    }, BOUND);
+    await untilOffline(runner.runnerId);
     const configuration = { ...DEFAULT_CONFIGURATION, maxInFlight: 1 };
     const first = await configure(id, configuration);
     expect(first.status).toBe(202);
@@ -321,7 +318,7 @@ describe("a request that names its placement", () => {
     // An edge that has just looked for a model looks again a moment later.
     await vi.waitFor(
       async () => expect(problemOf(await infer({ placementId: missingId.placement })).code).toBe("no-placement"),
-      10_000,
+      BOUND,
     );
     const pending = infer({ placementId: id });
     const { offer } = await scripted.nextInfer();

@@ -91,3 +91,12 @@ export async function readUntil(response: Response, text: string): Promise<void>
   }
   throw new Error(`the stream ended without ${text}`);
 }
+
+/** Waits until the queue counts a runner as offline: its client and the database know that earlier. */
+export async function untilOffline(runnerId: string): Promise<void> {
+  const row = () =>
+    runInDurableObject(queueStub(), (_, { storage }) =>
+      storage.sql.exec<{ online: number }>("select online from runners where id = ?", runnerId).one(),
+    );
+  await expect.poll(row).toEqual({ online: 0 });
+}

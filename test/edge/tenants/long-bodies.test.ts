@@ -13,7 +13,7 @@ const open = () => createProject(`sender-${opened++}`);
 
 /** An inference of so many bytes for a model that does not exist. */
 function write(bytes: number): Uint8Array<ArrayBuffer> {
-  const text = JSON.stringify({ model: "nobody", budgetMs: 500, inputs: { x: { data: [1] } } });
+  const text = JSON.stringify({ model: "nobody", budgetMs: 60_000, inputs: { x: { data: [1] } } });
   return new Uint8Array(new TextEncoder().encode(text.padEnd(bytes)));
 }
 

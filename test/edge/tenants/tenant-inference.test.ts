@@ -54,20 +54,23 @@ async function open(name: string, seed: number): Promise<Side> {
   };
 }
 
+/** Longer than any pause of the machine. */
+const BUDGET_MS = 60_000;
+
 let left: Side;
 let right: Side;
 const infer = ({ secret: key, input }: Side, changes: object = {}) =>
   callEdge("POST", "/v1/infer", {
     key,
-    body: { model: "pole", budgetMs: 5_000, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
+    body: { model: "pole", budgetMs: BUDGET_MS, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
   });
 const act = ({ secret: key }: Side, policy: string) =>
-  callEdge("POST", `/v1/policies/${policy}/act`, { key, body: { observation: [1, 2, 3, 4], budgetMs: 5_000 } });
+  callEdge("POST", `/v1/policies/${policy}/act`, { key, body: { observation: [1, 2, 3, 4], budgetMs: BUDGET_MS } });
 const oip = ({ secret: key, input }: Side, model: string) =>
   callEdge("POST", `/v2/models/${model}/infer`, {
     key,
     body: {
-      parameters: { budget_ms: 5_000 },
+      parameters: { budget_ms: BUDGET_MS },
       inputs: [{ name: input, shape: [1, 4], datatype: "FP32", data: [1, 2, 3, 4] }],
     },
   });

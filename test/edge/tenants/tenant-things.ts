@@ -107,7 +107,7 @@ async function serve(tenant: Tenant, { model, placement }: Pick<Things, "model" 
     const tooSoon = await callEdge("POST", "/v1/infer", { key: tenant.key, body: { ...body, budgetMs: 0.1 } });
     expect(problemOf(tooSoon).code).toBe("budget-unattainable");
   }, BOUND);
-  const pending = tenant.post("/v1/infer", { ...body, budgetMs: 5_000 });
+  const pending = tenant.post("/v1/infer", { ...body, budgetMs: 60_000 });
   const { offer } = await tenant.scripted.nextInfer();
   const bytes = new Uint8Array(Float32Array.of(1, 0).buffer);
   tenant.scripted.answer(offer, [{ name: "logits", dtype: "float32", shape: [1, 2], bytes }]);

@@ -41,7 +41,7 @@ beforeAll(async () => {
     .difference(before)
     .union(new Set([things.job, things.waiting, things.training]));
   stranger = await Tenant.open("stranger", able);
-}, 60_000);
+}, 120_000);
 afterAll(() => {
   vi.unstubAllGlobals();
 });
