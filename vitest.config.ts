@@ -19,18 +19,13 @@ const wholeProcesses = {
   isolate: false,
   maxWorkers: 3,
   sequence: { groupOrder: 2 },
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  // An emulated GPU, or an edge with a runner, takes minutes on a machine that is several times slower.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   // Most of a process' start is compiling our own code: they start by the hundred.
   env: { NODE_COMPILE_CACHE: path.join(CACHE_DIR, "compile-cache") },
 } as const;
-/** A whole edge with a runner takes minutes on a machine that is several times slower, and stands still at times. */
-const builtEdge = {
-  ...wholeProcesses,
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
-  globalSetup: ["./test/build-edge.ts"],
-} as const;
+const builtEdge = { ...wholeProcesses, globalSetup: ["./test/build-edge.ts"] } as const;
 
 export default defineConfig({
   test: {

@@ -9,7 +9,7 @@ import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts"
 import { FRAME_PIXELS } from "../../src/protocol/fleet/rollout-environment.ts";
 import { openAdapters } from "./open-adapters.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 const conv = { kind: "conv", firstChannels: 3, secondChannels: 5, hidden: 7, activation: "tanh" } as const;
 const plan = { seed: 3, firstEpisode: 0, episodes: 1, commonRandom: false };
 

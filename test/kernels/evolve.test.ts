@@ -12,19 +12,19 @@ const plan = {
   // No error reaches ½ above it.
   stopAt: 3.75,
   solvedAt: null,
-  budgetMs: 60_000,
-  checkpointMs: 60_000,
+  budgetMs: 300_000,
+  checkpointMs: 300_000,
 };
 const watch = { signal: new AbortController().signal, onProgress: () => undefined, onCheckpoint: () => undefined };
 
 test.each([
   ["species", { kind: "graph" }],
   ["genetic", { kind: "mlp", hidden: [4], outputActivation: "sigmoid" }],
-])("exclusive or is learnt by %s on a device", { timeout: 60_000 }, async (name, form) => {
+])("exclusive or is learnt by %s on a device", { timeout: 300_000 }, async (name, form) => {
   const [algorithm, network] = [Algorithm.parse({ name }), PolicyNetwork.parse(form)];
   for (const adapter of await openAdapters()) {
     const request = { environment: "xor", environmentDigest: null, network, algorithm, plan, checkpoint: null };
-    const { state, returns } = await adapter.workApart("train", request, 60_000, "device-lost", watch);
+    const { state, returns } = await adapter.workApart("train", request, 300_000, "device-lost", watch);
     expect(returns[0]).toBeGreaterThan(3.75);
     for (const { species } of state.curve) {
       if (name === "genetic") expect(species).toBeUndefined();
@@ -36,7 +36,7 @@ test.each([
 test.each([
   ["species", { kind: "graph" }],
   ["genetic", { kind: "mlp", hidden: [16] }],
-])("a pole is balanced by %s on the CPU", { timeout: 60_000 }, async (name, network) => {
+])("a pole is balanced by %s on the CPU", { timeout: 300_000 }, async (name, network) => {
   const task = { environment: "cartpole", generations: 20, episodes: 16, everyGenerations: 1, stopAt: 475 };
   const { solvedAt, fresh } = await learn({ ...task, network, algorithm: { name } }, 1);
   expect(solvedAt).not.toBeNull();

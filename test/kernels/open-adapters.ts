@@ -21,7 +21,9 @@ export async function openRolloutDevices({
   return [...(await openAdapters()), await cpu];
 }
 
-const SHARED = { cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) } as const;
+/** Limit of loading or running a network on an emulation. */
+const RUN_LIMIT_MS = 240_000;
+const SHARED = { cacheDir: CACHE_DIR, logger: pino({ level: "silent" }), runLimitMs: RUN_LIMIT_MS } as const;
 let opened: Promise<readonly DeviceHost[]> | undefined;
 let cpu: Promise<DeviceHost> | undefined;
 

@@ -6,7 +6,7 @@ import type { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts
 import { createDraws, type Draws } from "../../src/stats/random/draws.ts";
 import { openRolloutDevices } from "./open-adapters.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 /** Trajectories of another implementation, committed with its version. */
 export interface OracleVectors {

@@ -12,7 +12,7 @@ import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts"
 import type { Draws } from "../../src/stats/random/draws.ts";
 import { openRolloutDevices } from "./open-adapters.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 /** Play of a game of MinAtar as bench/oracles/minatar_games.py recorded it. */
 export interface RecordedGame {

@@ -5,7 +5,7 @@ import type { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts
 import { openAdapters } from "./open-adapters.ts";
 
 /** A software GPU on a busy machine takes its time at the largest shapes. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 /**
  * Declares the tests of a kernel: every variant at every shape, and every value of every tuning axis
@@ -33,6 +33,7 @@ export function testKernel(
         shape,
         warmup: 0,
         iterations: 1,
+        timeoutMs: TIMEOUT_MS,
       });
       const missing = (spec.features ?? []).filter((feature) => !adapter.device.features.includes(feature));
       if (missing.length > 0) {

@@ -5,7 +5,7 @@ import { CAUSES } from "../../kernels/rollout/roll-out.reference.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 import { openAdapters } from "./open-adapters.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 const MEMBERS = 33;
 const DIRECT = { kind: "direct" } as const;
 

@@ -11,6 +11,8 @@ import type { JobProgress } from "../../src/protocol/jobs/job.ts";
 import { ProblemError } from "../../src/protocol/wire/problem.ts";
 import { runJob } from "./run-job.ts";
 
+/** Of a wait for a process that starts again, on a slow machine. */
+const PATIENCE_MS = 100_000;
 const logger = pino({ level: "silent" });
 
 let folder = "";
@@ -59,7 +61,7 @@ test("two jobs run at once, each on a device of its own, and a third goes to the
   expect(fleet.all().map(({ host }) => host.waiting)).toEqual([0, 1, 1]);
   two.abort();
   expect(await two.outcome).toBe("cancelled");
-  await vi.waitFor(() => expect(fleet.find("gpu1").host.waiting).toBe(0), 20_000);
+  await vi.waitFor(() => expect(fleet.find("gpu1").host.waiting).toBe(0), PATIENCE_MS);
   const { deviceKey, result } = await runShort({ kernel: "triad", shape: { n: 4096 } });
   expect(deviceKey).toBe("gpu1");
   expect(result.environment).toMatchObject({ deviceKey: "gpu1", software: true });
@@ -86,8 +88,8 @@ test("a batch is spread, and its shares follow the speeds that were measured", a
   expect(result.gigabytesPerSecond).toBeCloseTo(sum ?? 0, 9);
   expect(Math.max(...(result.parts ?? []).map(({ p50Ms }) => p50Ms))).toBe(result.wallMs.p50);
 
-  // The assumed speed of gpu1 halves with each of these.
-  for (let i = 0; i < 12; i++) fleet.noteSpeed(fleet.find("gpu1"), "softmax", 1e-9);
+  // The assumed speed of gpu1 halves with each of these, however far apart the measured ones are.
+  for (let i = 0; i < 40; i++) fleet.noteSpeed(fleet.find("gpu1"), "softmax", 1e-9);
   const again = (await runShort(spread)).result.parts ?? [];
   const batchOf = (key: string) => again.find(({ deviceKey }) => deviceKey === key)?.batch ?? 0;
   expect(batchOf("gpu0")).toBeGreaterThan(290);
@@ -102,7 +104,7 @@ test("one that dies takes only its own work along, which is begun again", async 
   const [first, second] = [fleet.find("gpu0").host, fleet.find("gpu1").host];
   const { pid } = second;
   process.kill(first.pid!, "SIGKILL");
-  await vi.waitFor(() => expect(first).toMatchObject({ restarts: 1, isDown: false, waiting: 1 }), 20_000);
+  await vi.waitFor(() => expect(first).toMatchObject({ restarts: 1, isDown: false, waiting: 1 }), PATIENCE_MS);
   expect(second).toMatchObject({ pid, restarts: 0, waiting: 1 });
   for (const each of [one, two]) each.abort();
   expect(await Promise.all([one.outcome, two.outcome])).toEqual(["cancelled", "cancelled"]);

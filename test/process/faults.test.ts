@@ -28,6 +28,11 @@ const logger = pino({
 });
 const shared = { cacheDir: CACHE_DIR, logger };
 
+/** Elements with which hundreds of runs take seconds. */
+const MANY = { n: 2 ** 19 };
+/** Hangs beyond three until a kernel is locked out. */
+const MORE_HANGS = 8;
+
 let host: DeviceHost;
 let cpu: DeviceHost;
 let folder = "";
@@ -67,13 +72,13 @@ async function survives(work: () => Promise<unknown>): Promise<boolean> {
 }
 
 test("endless kernel", async () => {
-  // A hang counts that was silent for most of its limit, which a busy machine spends on compiling otherwise.
   const hang = () => problemOf(runKernel("endless", { timeoutMs: 4_000 }));
   expect(await survives(async () => expect((await hang()).code).toBe("kernel-timeout"))).toBe(false);
+  // It hangs three times in a row: from then on it does not get as far as the device. A hang counts that was silent for
+  // most of its limit, which a slow machine may spend on compiling: then one more is needed.
   await hang();
-  await hang();
-  // It has hung three times in a row: from now on it does not get as far as the device.
-  const refused = await problemOf(runKernel("endless", { timeoutMs: 1_000 }));
+  let refused = await hang();
+  for (let more = 0; refused.code === "kernel-timeout" && more < MORE_HANGS; more++) refused = await hang();
   expect(refused).toMatchObject({ code: "kernel-quarantined", status: 503 });
   expect(refused.retryAfterMs).toBeGreaterThan(0);
   expect(fleet.devices).toMatchObject([{ key: "cpu" }, { quarantined: [{ kernel: "endless", failures: 3 }] }]);
@@ -81,7 +86,7 @@ test("endless kernel", async () => {
 });
 
 test("endless kernel, a reference allowed", async () => {
-  const allowed = { shape: { n: 1_000 }, timeoutMs: 3_000, onDeviceFailure: "cpu-reference" };
+  const allowed = { shape: { n: 1_000 }, timeoutMs: 12_000, onDeviceFailure: "cpu-reference" };
   const { result, deviceKey } = await runKernel("triad", allowed);
   expect(deviceKey).toBe("cpu");
   expect(result).toMatchObject({
@@ -157,7 +162,7 @@ test("child SIGKILL", async () => {
     killed = true;
     process.kill(host.pid!, "SIGKILL");
   };
-  const { result } = await runKernel("ones", { iterations: 500 }, onProgress);
+  const { result } = await runKernel("ones", { iterations: 500, shape: MANY, timeoutMs: 250_000 }, onProgress);
   expect(result.wallMs.count).toBe(500);
   expect(result.faults).toMatchObject([{ code: "device-lost", action: "retried" }]);
   expect(host.restarts).toBe(restarts + 1);
@@ -177,7 +182,7 @@ test("driver crashes (SIGSEGV), again and again", async () => {
 });
 
 test("worker thread ended with a pending map", async () => {
-  expect((await problemOf(runKernel("pending-map", { iterations: 10_000 }))).code).toBe("device-lost");
+  expect((await problemOf(runKernel("pending-map", { iterations: 10_000, shape: MANY }))).code).toBe("device-lost");
   await expectNextRuns();
 });
 
@@ -196,7 +201,7 @@ test.each([
 });
 
 test("a stream that fails gives its buffers back", async () => {
-  const live = async () => (await host.readPool(AbortSignal.timeout(10_000)))?.liveBytes;
+  const live = async () => (await host.readPool(AbortSignal.timeout(60_000)))?.liveBytes;
   const before = await live();
   const spec = ThroughputSpec.parse({ kind: "throughput", kernel: "nan" });
   const problem = await problemOf(host.work("stream", { spec }, spec.timeoutMs));
@@ -210,7 +215,7 @@ test("a new life compiles what the last one used, before it takes calls", async 
   warmed = [];
   process.kill(host.pid!, "SIGKILL");
   await runKernel("ones");
-  expect(warmed).toContain("ones");
+  await expect.poll(() => warmed).toContain("ones");
   // A kernel that does not compile was never in use.
   expect(warmed).not.toContain("invalid");
 });

@@ -6,9 +6,12 @@ import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/jobs/benchmar
 import { type JobProgress } from "../../src/protocol/jobs/job.ts";
 import { summarise } from "../../src/stats/distribution/distribution.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
+import { abortWithoutGrace } from "./abort-without-grace.ts";
 import { problemOf } from "./problem-of.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
+/** Enough to measure a model's layouts on a slow machine. */
+const RUN_LIMIT_MS = 240_000;
 const SHARED = {
   role: "gpu",
   deviceKey: "gpu0",
@@ -172,7 +175,7 @@ test(
     const controller = new AbortController();
     const { measuring, outcome } = startBenchmark(long, controller.signal);
     await measuring;
-    controller.abort();
+    abortWithoutGrace(controller);
     expect((await problemOf(outcome)).code).toBe("cancelled");
     expect((await host.benchmark(small)).correctness.correct).toBe(true);
     expect(host.pid).toBe(pid);
@@ -236,7 +239,7 @@ test(
 test(
   "a process that holds a model stays",
   async () => {
-    const start = () => DeviceHost.start({ ...SHARED, models: "on", restAfterMs: 300 });
+    const start = () => DeviceHost.start({ ...SHARED, models: "on", restAfterMs: 300, runLimitMs: RUN_LIMIT_MS });
     const holding = await start();
     try {
       await holding.loadModel({ modelKey: "cartpole", path: "models/cartpole/cartpole.onnx" });

@@ -17,6 +17,8 @@ import type { PlacedModel } from "../../src/protocol/link.ts";
 import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { problemOf } from "./problem-of.ts";
 
+/** A slow machine needs minutes for a calibration. */
+const LONG = { timeoutMs: 600_000 };
 const logger = pino({ level: "silent" });
 /** Files by digest, as the edge would have them. */
 const files = new Map<string, Uint8Array>();
@@ -61,7 +63,14 @@ function convolution(channels: number): PlacedModel {
 
 async function calibrate(model: PlacedModel, changes: object = {}): Promise<CalibrationResult> {
   const { modelVersionId } = model;
-  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, iterations: 12, maxRows: 4, ...changes });
+  const spec = CalibrationSpec.parse({
+    kind: "calibration",
+    modelVersionId,
+    iterations: 12,
+    maxRows: 4,
+    ...LONG,
+    ...changes,
+  });
   const context = {
     fleet,
     models,
@@ -185,7 +194,7 @@ test("a process that dies comes back with its models", async () => {
   await models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
   const { restarts } = host;
   process.kill(host.pid!, "SIGKILL");
-  await vi.waitFor(() => expect(host).toMatchObject({ restarts: restarts + 1, isDown: false }), 30_000);
+  await vi.waitFor(() => expect(host).toMatchObject({ restarts: restarts + 1, isDown: false }), 120_000);
   const bytes = new Uint8Array(8 * 36 * 4);
   const x = { name: "x", dtype: "float32" as const, shape: [1, 8, 6, 6], bytes };
   const { tensors } = await host.infer(`${model.modelVersionId}/fp32`, [x], { requestId: "req_2" });
@@ -193,7 +202,7 @@ test("a process that dies comes back with its models", async () => {
 });
 
 test("it runs no kernels", async () => {
-  const work = fleet.find("ort-gpu0").host.work("tune", { spec: { kernel: "gemm" } as never }, 10_000);
+  const work = fleet.find("ort-gpu0").host.work("tune", { spec: { kernel: "gemm" } as never }, 60_000);
   expect((await problemOf(work)).code).toBe("unknown-kernel");
 });
 

@@ -83,7 +83,13 @@ function network(): PlacedModel {
 
 async function calibrate(model: PlacedModel): Promise<CalibrationResult> {
   const { modelVersionId } = model;
-  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, iterations: 12, maxRows: 2 });
+  const spec = CalibrationSpec.parse({
+    kind: "calibration",
+    modelVersionId,
+    iterations: 12,
+    maxRows: 2,
+    timeoutMs: 250_000,
+  });
   const probe = { measureMs: async () => [0.1] };
   const { signal } = new AbortController();
   const context = { fleet, models, model, probe, edge: null, otherJobs: 0, signal, onProgress: () => {} };
@@ -173,7 +179,7 @@ test("a crash or a hang while it serves ends its process, which comes back; the 
     await behave(behaviour);
     expect((await problemOf(ask())).code).toBe(code);
     await behave("right");
-    await vi.waitFor(() => expect(host).toMatchObject({ restarts: restarts + 1, isDown: false }), 30_000);
+    await vi.waitFor(() => expect(host).toMatchObject({ restarts: restarts + 1, isDown: false }), 120_000);
   }
   expect((await problemOf(ask())).code).toBe("model-quarantined");
 });

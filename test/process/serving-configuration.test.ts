@@ -15,7 +15,7 @@ import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";
 import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { problemOf } from "./problem-of.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const SIZE = 128;
 const FOUR = { ...DEFAULT_CONFIGURATION, threads: 4 };
 const logger = pino({ level: "silent" });
@@ -63,12 +63,12 @@ describe("two thread counts of one model", { timeout: TIMEOUT_MS }, () => {
 
     const { restarts } = host;
     process.kill(host.pid ?? 0, "SIGKILL");
-    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), 10_000);
+    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1), TIMEOUT_MS);
     expect(maxRelativeError(answer, await ask(four.modelKey))).toBeLessThanOrEqual(AGREEMENT);
     expect(maxRelativeError(answer, await ask(one.modelKey))).toBeLessThanOrEqual(AGREEMENT);
     const both = await threadsOf();
     await four.release();
-    await vi.waitFor(async () => expect(await threadsOf()).toBe(both - 3), 10_000);
+    await vi.waitFor(async () => expect(await threadsOf()).toBe(both - 3), TIMEOUT_MS);
     expect((await problemOf(ask(four.modelKey))).code).toBe("not-found");
     await one.release();
   });
@@ -98,7 +98,7 @@ describe("two thread counts of one model", { timeout: TIMEOUT_MS }, () => {
       expect(models.configurationOf({ modelVersionId: model.modelVersionId, variant: "fp32" }, host)).toBe(
         configuration,
       );
-      await vi.waitFor(() => expect(served).toBeGreaterThan(before), 10_000);
+      await vi.waitFor(() => expect(served).toBeGreaterThan(before), TIMEOUT_MS);
     }
     ended.abort();
     await clients;

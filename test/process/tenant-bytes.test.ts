@@ -14,6 +14,7 @@ import { problemOf } from "./problem-of.ts";
 
 const HERE = import.meta.dirname;
 const PATTERN = 7.25;
+const LIMIT_MS = 60_000;
 const logger = pino({ level: "silent" });
 
 let host: DeviceHost;
@@ -38,7 +39,7 @@ async function runProgram(entryPoints: readonly string[], expected: number): Pro
       { name: "found", access: "write", dtype: "float32", extents: ["n"] },
       { name: "room", access: "scratch", dtype: "float32", extents: [2 ** 18] },
     ],
-    limits: { timeoutMs: 60_000 },
+    limits: { timeoutMs: LIMIT_MS },
     tolerance: { relative: 0, absolute: 0 },
     reference: { kind: "expected", inputs: {}, outputs: { found: Array<number>(n).fill(expected) } },
   });
@@ -86,15 +87,15 @@ test("a submitted kernel finds nothing that another one left", async () => {
 
 test("a kernel that is given fewer bytes than it reads finds zeros behind them", async () => {
   const put = (key: string, length: number, value: number) =>
-    host.work("putResident", { key, bytes: new Uint8Array(new Float32Array(length).fill(value).buffer) }, 30_000);
+    host.work("putResident", { key, bytes: new Uint8Array(new Float32Array(length).fill(value).buffer) }, LIMIT_MS);
   await put("theirs", 250, PATTERN);
-  await host.work("dropResident", { key: "theirs" }, 30_000);
+  await host.work("dropResident", { key: "theirs" }, LIMIT_MS);
   // Of the same class of sizes, so it has the same buffer.
   await put("ours", 130, 1);
   const n = 250;
   const inputs = { c: new Float32Array(n) };
   const request = { kernel: "triad", shape: { n }, seed: 1, inputs, resident: { b: "ours" } };
-  const { outputs } = await host.work("compute", request, 30_000);
+  const { outputs } = await host.work("compute", request, LIMIT_MS);
   expect([...(outputs["a"] ?? [])]).toEqual([...Array<number>(130).fill(1), ...Array<number>(n - 130).fill(0)]);
 });
 

@@ -22,7 +22,7 @@ import { childPids } from "./child-pids.ts";
 /** The watch over a real device's process, which can be made to sleep. */
 
 const WATCH_MS = 500;
-const BOUND = { timeout: 60_000, interval: 10 };
+const BOUND = { timeout: 120_000, interval: 10 };
 const logger = pino({ level: "silent" });
 const layer = { inputs: 2, outputs: 2, weights: Float32Array.of(1, 2, 3, 4), bias: Float32Array.of(0, 0) };
 const placed: PlacedModel = {
@@ -74,10 +74,20 @@ async function nextReport(isWanted: (report: HealthReport) => boolean = () => tr
 
 const p50Of = ({ placements }: HealthReport) => placements[0]?.serviceMs?.p50 ?? Number.NaN;
 
-/** CPU time of our processes and of others in the span of a report, in milliseconds. */
-function cpuMsOf({ spanMs, host: { logicalCores, busyShare, ownShare } }: HealthReport) {
-  const allMs = spanMs * logicalCores;
-  return { own: ownShare! * allMs, others: (busyShare - ownShare!) * allMs };
+/**
+ * CPU time of our processes and of others, in milliseconds, over all reports since `reports` was emptied, and two more:
+ * the next one may have been begun, the second covers everything until now.
+ */
+async function cpuMsUntilNow() {
+  const already = reports.length;
+  await vi.waitFor(() => expect(reports.length).toBeGreaterThanOrEqual(already + 2), BOUND);
+  const sum = { own: 0, others: 0 };
+  for (const { spanMs, host: machine } of reports) {
+    const allMs = spanMs * machine.logicalCores;
+    sum.own += machine.ownShare! * allMs;
+    sum.others += (machine.busyShare - machine.ownShare!) * allMs;
+  }
+  return sum;
 }
 
 describe("processes", () => {
@@ -92,9 +102,10 @@ describe("processes", () => {
 
   test("that are our own count as our own", async () => {
     await nextReport();
+    reports.length = 0;
     const before = process.cpuUsage();
     while (process.cpuUsage(before).user < 300_000);
-    const { own } = cpuMsOf(await nextReport());
+    const { own } = await cpuMsUntilNow();
     expect(own).toBeGreaterThan(250);
   });
 
@@ -106,11 +117,14 @@ describe("processes", () => {
         return (await Promise.all(stats)).reduce((sum, stat) => sum + parseProcessTimes(stat)!.cpuMs, 0);
       };
       await nextReport();
+      reports.length = 0;
       const beforeMs = await cpuMs();
-      const { others } = cpuMsOf(await nextReport());
-      // Somewhat more than in the span of the report.
-      expect(others).toBeGreaterThan(0.6 * ((await cpuMs()) - beforeMs));
-      expect(await cpuMs()).toBeGreaterThan(0);
+      await vi.waitFor(() => expect(reports).not.toHaveLength(0), BOUND);
+      const spentMs = (await cpuMs()) - beforeMs;
+      expect(spentMs).toBeGreaterThan(0);
+      // The reports cover somewhat more.
+      const { others } = await cpuMsUntilNow();
+      expect(others).toBeGreaterThan(0.6 * spentMs);
     } finally {
       await hogs.stop();
     }
@@ -126,12 +140,13 @@ describe("processes", () => {
 });
 
 test("a backend that sleeps shows in what probes take, and not once it is awake", async () => {
-  const sleepMs = 40;
+  const sleepMs = 100;
   const awake = await nextReport((report) => p50Of(report) < sleepMs);
   expect(awake.placements[0]?.errors).toBe(0);
   await sleep.sleepMs(sleepMs);
-  const { placements } = await nextReport((report) => p50Of(report) >= sleepMs);
-  expect(placements[0]?.computeMs?.max).toBeGreaterThanOrEqual(sleepMs);
+  // A probe may take long by itself; all of one that sleeps is told as computing.
+  const computeMsOf = ({ placements: [placement] }: HealthReport) => placement?.computeMs?.p50 ?? 0;
+  await nextReport((report) => Math.min(p50Of(report), computeMsOf(report)) >= sleepMs);
   await sleep.sleepMs(0);
   await nextReport((report) => p50Of(report) < sleepMs);
 });

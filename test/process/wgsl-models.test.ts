@@ -14,7 +14,7 @@ import type { PlacedModel } from "../../src/protocol/link.ts";
 import { modelBackendOf } from "../../src/protocol/fleet/hardware.ts";
 import { problemOf } from "./problem-of.ts";
 
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 900_000;
 const logger = pino({ level: "silent" });
 const file = await readFile(new URL("../../models/cartpole/cartpole.onnx", import.meta.url));
 const models = new ModelLoader({ keep: () => {}, read: async () => file }, logger);
@@ -49,6 +49,7 @@ test("a model is proved and measured there, in batches", { timeout: TIMEOUT_MS }
     modelVersionId: policy.modelVersionId,
     iterations: 12,
     maxRows: 4,
+    timeoutMs: 600_000,
   });
   const context = {
     fleet,

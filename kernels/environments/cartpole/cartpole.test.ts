@@ -17,7 +17,7 @@ describe("cartpole", () => {
     for (const [index, number] of expected.entries()) expect(state[index]).toBeCloseTo(number, 14);
   });
 
-  test("rolls a population out as the reference does", { timeout: 60_000 }, async () => {
+  test("rolls a population out as the reference does", { timeout: 300_000 }, async () => {
     const network = { kind: "mlp", hidden: [8], activation: "tanh", outputActivation: "none" } as const;
     const members = 67;
     const parameters = countParameters(network, cartpole);
@@ -25,7 +25,7 @@ describe("cartpole", () => {
     const plan = { seed: 7, firstEpisode: 2, episodes: 3, commonRandom: true };
     for (const adapter of await openRolloutDevices(cartpole)) {
       const input = { environment: "cartpole", network, members, weights, ...plan };
-      const { returns, lengths, causes } = await adapter.work("rollOut", input, 60_000);
+      const { returns, lengths, causes } = await adapter.work("rollOut", input, 300_000);
       let same = 0;
       for (let member = 0; member < members; member++) {
         const row = weights.subarray(member * parameters, (member + 1) * parameters);

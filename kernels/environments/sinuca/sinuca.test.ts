@@ -7,7 +7,7 @@ import { countStateWords } from "../environment-spec.ts";
 import { PHYSICAL, sinucaPhysical, sinucaViva, VIVA } from "./sinuca.environment.ts";
 import { collideBalls, setTable, SINUCA, type SinucaTable, strike, takeSubstep } from "./sinuca.reference.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 const WORDS = countStateWords(sinucaPhysical);
 const NUMBERS = 3;
 const BALLS = Array.from({ length: SINUCA.balls }, (_, ball) => ball);

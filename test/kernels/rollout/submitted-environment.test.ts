@@ -4,7 +4,7 @@ import { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
 import { openAdapters } from "../open-adapters.ts";
 import { counter } from "./counter.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 describe("an environment that a user submitted", () => {
   let host: DeviceHost;

@@ -64,7 +64,7 @@ const target = {
 async function attempt(kernel: string, signal: AbortSignal): Promise<void> {
   const phases = new Set<string>();
   expectedElements = 0;
-  const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, budgetMs: 20_000 });
+  const spec = KernelTuningSpec.parse({ kind: "tuning", kernel, budgetMs: 60_000 });
   const onProgress = ({ phase, candidatesLeft }: JobProgress) => phases.add(`${phase}: ${candidatesLeft}`);
   const outcome = await tuneKernel(target, spec, { onProgress, signal }).then(
     (found) => ({ found, problem: null }),

@@ -24,11 +24,20 @@ interface Work {
   readonly deadlineAtMs: number;
 }
 
-/** A unit of work; the server does one after the other. */
-const SERVICE_MS = 20;
+/** A unit of work; the server does one after the other. Beside it, the delays of a busy machine are small. */
+const SERVICE_MS = 100;
+/** How often it looks whether it stood still. */
+const LOOK_MS = 20;
+
+interface FaultyServer {
+  readonly url: string;
+  /** The longest time that this process stood still since the start: it kept nothing meanwhile. */
+  longestStallMs(): number;
+  stop(): Promise<void>;
+}
 
 /** A server with one slot and a queue, whose deadlines come as `x-deadline-ms` and whose keys as `idempotency-key`. */
-export async function startFaultyServer(faults: Faults = {}): Promise<{ readonly url: string; stop(): Promise<void> }> {
+export async function startFaultyServer(faults: Faults = {}): Promise<FaultyServer> {
   const waiting: Work[] = [];
   let current: Work | null = null;
   const answer = (work: Work, status: number) => {
@@ -73,9 +82,19 @@ export async function startFaultyServer(faults: Faults = {}): Promise<{ readonly
   server.keepAliveTimeout = 10_000;
   await once(server.listen(0, "127.0.0.1"), "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let [lookedMs, stallMs] = [performance.now(), 0];
+  const look = () => {
+    const nowMs = performance.now();
+    stallMs = Math.max(stallMs, nowMs - lookedMs - LOOK_MS);
+    lookedMs = nowMs;
+    return stallMs;
+  };
+  const looking = setInterval(look, LOOK_MS);
   return {
     url,
+    longestStallMs: look,
     stop: async () => {
+      clearInterval(looking);
       server.closeAllConnections();
       server.close();
       await once(server, "close");

@@ -4,7 +4,7 @@ import { usePart } from "./suite-part.ts";
 
 const run = usePart();
 
-test("a kernel and a network are asked several times at once", { timeout: 240_000 }, async () => {
+test("a kernel and a network are asked several times at once", { timeout: 600_000 }, async () => {
   const checks = await run(createInFlightPart(["cartpole", "nowhere"], [1, 2]), ["gemm wgsl 1 in flight"]);
   expect(checks.map(({ name, outcome }) => `${name}: ${outcome}`)).toEqual([
     "gemm wgsl 2 in flight: passed",

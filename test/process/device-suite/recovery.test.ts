@@ -10,7 +10,7 @@ import { usePart } from "./suite-part.ts";
 const run = usePart();
 const logger = pino({ level: "silent" });
 
-test("every fault has its name, is followed by correct work, and leaves no process", { timeout: 240_000 }, async () => {
+test("every fault has its name, is followed by correct work, and leaves no process", { timeout: 600_000 }, async () => {
   const before = await childPids(process.pid);
   const checks = await run(recovery);
   expect(checks.map(({ name, outcome, figures }) => [name, outcome, figures?.["fault"]])).toEqual([

@@ -6,11 +6,11 @@ import { createGpuHandlers } from "../../../src/gpu-runner/device-program/gpu-ha
 import { serveCalls } from "../../../src/gpu-runner/device-program/serve-calls.ts";
 import { faulty, ones } from "./faulty-kernel.ts";
 
-/** Does it shortly after a run has begun. */
-function inMidRun(act: () => void): KernelSpec<"n">["generate"] {
-  return () => {
+/** Does it shortly after its first run, which follows the question for the reference: it is compiled by then. */
+function inMidRun(act: () => void): KernelSpec<"n">["reference"] {
+  return (_, { n }) => {
     setTimeout(act, 100);
-    return {};
+    return ones(n);
   };
 }
 
@@ -53,11 +53,11 @@ function listKernels(gpu: Gpu): KernelSpec[] {
     faulty("wants-more", "wants-more.wgsl"),
     faulty("nan", "copies.wgsl", nan),
     faulty("ten-thousand-buffers", "ones.wgsl", { generate: leaking }),
-    faulty("destroys", "ones.wgsl", { generate: inMidRun(destroy) }),
-    faulty("destroys-behind-hang", "endless.wgsl", { generate: inMidRun(destroy) }),
-    faulty("crashes", "ones.wgsl", { generate: inMidRun(crash) }),
+    faulty("destroys", "ones.wgsl", { reference: inMidRun(destroy) }),
+    faulty("destroys-behind-hang", "endless.wgsl", { reference: inMidRun(destroy) }),
+    faulty("crashes", "ones.wgsl", { reference: inMidRun(crash) }),
     faulty("crashes-at-once", "ones.wgsl", { generate: () => (crash(), {}) }),
-    faulty("pending-map", "ones.wgsl", { generate: inMidRun(endWorkerWithPendingMap) }),
+    faulty("pending-map", "ones.wgsl", { reference: inMidRun(endWorkerWithPendingMap) }),
   ] as KernelSpec[];
 }
 

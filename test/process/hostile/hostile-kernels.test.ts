@@ -23,6 +23,7 @@ beforeAll(async () => {
     logger: pino({ level: "silent" }),
     driver: "software",
     processBytes: 3 * 2 ** 29,
+    runLimitMs: 120_000,
   });
   await host.loadModel({ modelKey: "victim", read: async () => victimFile });
 });
@@ -53,7 +54,7 @@ async function meetOthers(body: object, shape = {}): Promise<Problem | null> {
   return harm;
 }
 
-const withCode = (code: string, statement: string, timeoutMs = 30_000) => ({
+const withCode = (code: string, statement: string, timeoutMs = 60_000) => ({
   ...competitor,
   limits: { timeoutMs },
   wgsl: `${code}\n${competitor.wgsl.replace("{ a[at.x] = b[at.x] + scale * c[at.x]; }", `{ ${statement} }`)}`,

@@ -16,6 +16,8 @@ import { CalibrationResult, CalibrationSpec } from "../../../src/protocol/jobs/c
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { floatValue, modelOf, nodeOf } from "../../unit/onnx/model-of.ts";
 
+/** A calibration starts many processes. */
+const TIMEOUT_MS = 600_000;
 const logger = pino({ level: "silent" });
 let host: DeviceHost;
 beforeAll(async () => {
@@ -41,7 +43,8 @@ async function calibrate(model: OnnxModel, changes: Partial<CalibrationSpec> = {
     signal: new AbortController().signal,
     onProgress: () => {},
   };
-  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, iterations: 10, maxRows: 2, ...changes });
+  const limits = { iterations: 10, maxRows: 2, timeoutMs: TIMEOUT_MS };
+  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, ...limits, ...changes });
   const { result } = await runCalibration(spec, context as never);
   return CalibrationResult.parse(result);
 }
@@ -62,7 +65,7 @@ function graphOf(name: string, nodes: readonly OnnxNode[], output: string): Onnx
 /** AttributeProto.AttributeType. */
 const GRAPH = 5;
 
-test("a network with a skip connection is measured at sizes that it takes", async () => {
+test("a network with a skip connection is measured at sizes that it takes", { timeout: TIMEOUT_MS }, async () => {
   const ints = (value: readonly number[]): OnnxAttribute => ({ kind: "ints", value });
   const { shapes, placements } = await calibrate(
     modelOf({
@@ -85,28 +88,32 @@ test("a network with a skip connection is measured at sizes that it takes", asyn
   expect(placements).toMatchObject([{ agrees: true, sizes: [{ elements: 64 ** 2 }] }]);
 });
 
-test("a network that branches on its data, and one whose sizes depend on them, are served", async () => {
-  const branches = modelOf({
-    nodes: [
-      nodeOf("ReduceSum", ["x"], ["sum"], { keepdims: 0 }),
-      nodeOf("Greater", ["sum", "one"], ["isLarge"]),
-      nodeOf("If", ["isLarge"], ["y"], {
-        then_branch: graphOf("then_branch", [nodeOf("Neg", ["x"], ["negative"])], "negative"),
-        else_branch: graphOf("else_branch", [nodeOf("Exp", ["x"], ["power"])], "power"),
-      }),
-    ],
-    tensors: [{ ...floatTensor("one", [], Float32Array.of(1)) }],
-  });
-  const distinct = modelOf({
-    nodes: [nodeOf("Unique", ["x"], ["y"])],
-    outputs: [floatValue("y", ["distinct"])],
-  });
-  for (const network of [branches, distinct]) {
-    expect((await calibrate(network)).placements).toMatchObject([{ agrees: true }]);
-  }
-});
+test(
+  "a network that branches on its data, and one whose sizes depend on them, are served",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const branches = modelOf({
+      nodes: [
+        nodeOf("ReduceSum", ["x"], ["sum"], { keepdims: 0 }),
+        nodeOf("Greater", ["sum", "one"], ["isLarge"]),
+        nodeOf("If", ["isLarge"], ["y"], {
+          then_branch: graphOf("then_branch", [nodeOf("Neg", ["x"], ["negative"])], "negative"),
+          else_branch: graphOf("else_branch", [nodeOf("Exp", ["x"], ["power"])], "power"),
+        }),
+      ],
+      tensors: [{ ...floatTensor("one", [], Float32Array.of(1)) }],
+    });
+    const distinct = modelOf({
+      nodes: [nodeOf("Unique", ["x"], ["y"])],
+      outputs: [floatValue("y", ["distinct"])],
+    });
+    for (const network of [branches, distinct]) {
+      expect((await calibrate(network)).placements).toMatchObject([{ agrees: true }]);
+    }
+  },
+);
 
-test("operators of ONNX Runtime's own domains are served", async () => {
+test("operators of ONNX Runtime's own domains are served", { timeout: TIMEOUT_MS }, async () => {
   const fused = { ...nodeOf("FusedMatMul", ["x", "w"], ["h"]), domain: "com.microsoft" };
   const scaled = {
     ...nodeOf("Scaler", ["h"], ["y"], {
@@ -123,7 +130,7 @@ test("operators of ONNX Runtime's own domains are served", async () => {
   expect((await calibrate({ ...model, domains })).placements).toMatchObject([{ agrees: true }]);
 });
 
-test("a network that takes no generated numbers says which it needs", async () => {
+test("a network that takes no generated numbers says which it needs", { timeout: TIMEOUT_MS }, async () => {
   const picks = (dtype: "int64") =>
     modelOf({
       inputs: [{ name: "x", dtype, shape: ["n", "items"] }],

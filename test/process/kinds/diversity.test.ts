@@ -7,7 +7,7 @@ import { decodeArchive } from "../../../src/protocol/policies/archive-file.ts";
 import { TrainingResult, TrainingSpec } from "../../../src/protocol/jobs/training.ts";
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 300_000;
 
 let host: DeviceHost;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { readReplay, REPLAY_FIELDS } from "../../../src/protocol/jobs/evaluation
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 const network: PolicyNetwork = { kind: "mlp", hidden: [4], activation: "tanh", outputActivation: "none" };
 const PARAMETERS = 4 * 4 + 4 + 4 * 2 + 2;
 const EPISODES = 6;

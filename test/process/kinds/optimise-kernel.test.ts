@@ -12,7 +12,7 @@ let fleet: DeviceFleet;
 beforeAll(async () => {
   const config = readConfig({ MILLRACE_RUNNER_DIR: CACHE_DIR, MILLRACE_GPU: "software" });
   fleet = await DeviceFleet.start(config, pino({ level: "silent" }));
-}, 60_000);
+}, 300_000);
 afterAll(() => fleet.stop());
 
 async function optimise(changes: object, abort = new AbortController()) {
@@ -32,6 +32,7 @@ async function optimise(changes: object, abort = new AbortController()) {
     targets: {},
     space: { maxRows: [8, 64] },
     maxTrials: 6,
+    budgetMs: 300_000,
     ...changes,
   });
   const { result } = await runOptimisation(spec, context as WorkloadContext);

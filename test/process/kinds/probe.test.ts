@@ -9,7 +9,7 @@ import { DeviceFleet } from "../../../src/gpu-runner/serving/device-fleet.ts";
 import { FailureFile } from "../../../src/gpu-runner/device-host/failure-file.ts";
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 
-const TIMEOUT_MS = 110_000;
+const TIMEOUT_MS = 600_000;
 const logger = pino({ level: "silent" });
 
 let hardware: Hardware;
@@ -33,7 +33,10 @@ const run = async (spec: object, phases: string[] = []) => {
     signal: new AbortController().signal,
     onProgress: ({ phase }: { phase: string }) => phases.push(phase),
   };
-  const { result, deviceKey } = await runProbe(ProbeSpec.parse({ kind: "probe", ...spec }), context as never);
+  const { result, deviceKey } = await runProbe(
+    ProbeSpec.parse({ kind: "probe", timeoutMs: TIMEOUT_MS, ...spec }),
+    context as never,
+  );
   return { result: ProbeResult.parse(result), deviceKey };
 };
 const probe = (host: DeviceHost, claimed: Device, machine = hardware) =>

@@ -6,7 +6,7 @@ import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
 import { type Peak, Roofline } from "../../../src/protocol/fleet/roofline.ts";
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 let host: DeviceHost;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Evaluations and consensuses that several devices share: two SwiftShader processes represent two equal cards. */
 import { createHash } from "node:crypto";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import { readConfig } from "../../../src/gpu-runner/config.ts";
 import { BackendChoices } from "../../../src/gpu-runner/kinds/steps/choose-backend.ts";
@@ -15,7 +15,7 @@ import type { PolicyNetwork } from "../../../src/protocol/models/policy-network.
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 import { childPids } from "../child-pids.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 const network: PolicyNetwork = { kind: "mlp", hidden: [4], activation: "tanh", outputActivation: "none" };
 const PARAMETERS = 4 * 4 + 4 + 4 * 2 + 2;
 const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
@@ -25,6 +25,8 @@ let residents: readonly number[];
 beforeAll(async () => {
   const config = readConfig({ MILLRACE_RUNNER_DIR: CACHE_DIR, MILLRACE_GPU: "software,software" });
   fleet = await DeviceFleet.start(config, pino({ level: "silent" }));
+  // The two are equal, also where one of them stood still in an earlier evaluation.
+  vi.spyOn(fleet, "speedOf").mockReturnValue(null);
   residents = await childPids(process.pid);
 }, TIMEOUT_MS);
 afterAll(() => fleet.stop());
@@ -79,7 +81,7 @@ test.each([
     const { steps, evaluations, devices = [] } = shared.result.throughput!;
     const sumOf = (key: "steps" | "evaluations") => devices.reduce((sum, each) => sum + each[key], 0);
     expect([sumOf("steps"), sumOf("evaluations")]).toEqual([steps, evaluations]);
-    expect(devices.every(({ evaluations: own }) => own > 0.2 * evaluations)).toBe(true);
+    expect(devices.every(({ evaluations: own }) => own > 0.4 * evaluations)).toBe(true);
     expect(shared.result.faults).toBeUndefined();
   },
 );

@@ -11,7 +11,7 @@ import { TrainingResult, TrainingSpec } from "../../../src/protocol/jobs/trainin
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 import { childPids } from "../child-pids.ts";
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 600_000;
 const logger = pino({ level: "silent" });
 
 let fleet: DeviceFleet;
@@ -132,7 +132,7 @@ describe("a training", () => {
 
 test("a process that is held apart is closed for good once the work has ended", { timeout: TIMEOUT_MS }, async () => {
   const { host } = fleet.all().find(({ host: { device } }) => device.key === "gpu0")!;
-  const limits = { limitMs: 30_000, limitCode: "kernel-timeout" } as const;
+  const limits = { limitMs: TIMEOUT_MS, limitCode: "kernel-timeout" } as const;
   const [again, ended] = await host.holdApart(async (open, signal) => {
     const apart = open();
     const call = () => apart.call("describe", { deviceKey: "gpu0" }, limits, "device-lost");

@@ -11,7 +11,7 @@ import { TrainingResult, TrainingSpec } from "../../../src/protocol/jobs/trainin
 import { CACHE_DIR } from "../../kernels/software-gpu-cache.ts";
 import { childPids } from "../child-pids.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 let fleet: DeviceFleet;
 let residents: readonly number[];
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const config = readConfig({ MILLRACE_RUNNER_DIR: CACHE_DIR, MILLRACE_GPU: "software" });
   fleet = await DeviceFleet.start(config, pino({ level: "silent" }));
   residents = await childPids(process.pid);
-}, 60_000);
+}, TIMEOUT_MS);
 afterAll(() => fleet.stop());
 
 /** Files of a job without an edge; `onPut` is called for each. */

@@ -20,7 +20,7 @@ import { createSeededInputs } from "../../../src/protocol/models/model-inputs.ts
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { network, node, weights } from "../../kernels/network/agreement.ts";
 
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 900_000;
 const logger = pino({ level: "silent" });
 /** Sixteen rows of a free number of tokens through a layer that is heavy enough for tiles. */
 const file = writeModel({
@@ -66,8 +66,8 @@ async function startLoader(): Promise<{ models: ModelLoader; layouts: LayoutStor
 
 async function tune(models: ModelLoader, signal = new AbortController().signal) {
   const phases = new Set<string>();
-  // Enough for both sizes, also on a busy machine: the search ends when all is tried.
-  const spec = TuningSpec.parse({ kind: "tuning", model: "tokens@1", budgetMs: 60_000 });
+  // Enough for both sizes, also on a slow machine: the search ends when all is tried.
+  const spec = TuningSpec.parse({ kind: "tuning", model: "tokens@1", budgetMs: 600_000 });
   const onProgress = ({ phase }: JobProgress) => phases.add(phase);
   const context = { fleet, models, model, otherJobs: 0, signal, onProgress };
   const { result } = await runTuning(spec, context as never);
