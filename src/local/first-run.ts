@@ -16,7 +16,7 @@ import { toProblem } from "../protocol/wire/problem.ts";
 import { LocalError } from "./data-folder.ts";
 import { NO_GPU, type Summary } from "./summary.ts";
 
-const RUNNER_TIMEOUT_MS = 120_000;
+const RUNNER_TIMEOUT_MS = 300_000;
 const HISTORY_TIMEOUT_MS = 60_000;
 /** Budgets to try: a busy machine may need more than the first. The summary names the one that was met. */
 const BUDGETS_MS = [100, 400, 1_600, 6_400];

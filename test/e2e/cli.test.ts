@@ -375,7 +375,7 @@ describe("jobs", () => {
   });
 
   it("of optimisations end by whether anything reaches the targets", async () => {
-    const found = await millrace("optimise", "cartpole", "--latency", "100000", "--time", "1500");
+    const found = await millrace("optimise", "cartpole", "--latency", "100000", "--time", "15000");
     expect(found.code).toBe(0);
     expect(found.out).toMatch(/^ {2}verdict +FOUND$/m);
     const none = await millrace(
@@ -386,7 +386,7 @@ describe("jobs", () => {
       "--percentile",
       "p50",
       "--time",
-      "1500",
+      "15000",
     );
     expect(none.code).toBe(1);
     expect(none.out).toContain("INFEASIBLE");

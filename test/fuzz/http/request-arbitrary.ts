@@ -84,7 +84,8 @@ export function requestsFor(operation: Operation, parts: RequestParts): fc.Arbit
     })
     .map(({ method, path, query, headers, odd, secret: shown, body, isTruncated }) => ({
       operationId: operation.operationId,
-      isAtOperation: method === operation.method && path.isSound,
+      // A HEAD is answered as the GET without its body.
+      isAtOperation: path.isSound && (method === "HEAD" ? "GET" : method) === operation.method,
       method,
       path: path.text + query,
       headers: { ...headers, ...body?.headers, ...odd, ...(shown !== "" && { authorization: `Bearer ${shown}` }) },
