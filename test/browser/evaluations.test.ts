@@ -13,7 +13,7 @@ import { it, openTenantPage, type StackPage, type ViewOptions } from "./stack-pa
 
 /** Jobs that take seconds, on a machine that may have much else to do. */
 const ENDED_MS = 240_000;
-const PATIENT = { timeout: 300_000 };
+const PATIENT = { timeout: 600_000 };
 /** The page shows the same whatever trains, and a software GPU takes seconds to compile for it. */
 const ON_CPU = { backend: "cpu-simd" } as const;
 

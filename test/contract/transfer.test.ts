@@ -186,7 +186,9 @@ describe("an export that was imported", () => {
 });
 
 describe("a file that no import could take", () => {
-  it("is left out of the export, which names its model; it can be sent again after the import", async () => {
+  // Each of its three copies is of 97 MiB.
+  const patient = { timeout: 900_000 };
+  it("is left out of the export, which names its model; it can be sent again after the import", patient, async () => {
     const content = new Blob([new Uint8Array(LIMITS.artifactBytes + 1)]);
     const digest = `sha256:${createHash("sha256")
       .update(Buffer.from(await content.arrayBuffer()))

@@ -11,7 +11,10 @@ import { childPids } from "../process/child-pids.ts";
 import { waitFor } from "./local-stack.ts";
 import { type Finished, npmStart, root, run, startArguments } from "./run-npm.ts";
 
-describe("npm start", () => {
+/** Of first starts, which compile and calibrate, on a machine that is several times slower. */
+const PATIENCE_MS = 1_200_000;
+
+describe("npm start", { timeout: PATIENCE_MS }, () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-start-"));
@@ -47,7 +50,7 @@ describe("npm start", () => {
     expect(again.runner?.id).toBe(summary.runner?.id);
     expect(again.inference?.model).toBe("lenet5@1");
     // Page and edge are built besides.
-  }, 1_200_000);
+  });
 
   it("stops all its processes on Ctrl-C", async () => {
     const child = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data-dir", folder], {
@@ -57,10 +60,11 @@ describe("npm start", () => {
     });
     let stderr = "";
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-    await waitFor("millrace to serve", async () => {
+    const isServing = async () => {
       if (child.exitCode !== null) throw new Error(stderr);
       return stderr.includes("Serving.") ? true : undefined;
-    });
+    };
+    await waitFor("millrace to serve", isServing, PATIENCE_MS);
     const group = child.pid ?? 0;
     expect(await membersOf(group)).toBeGreaterThanOrEqual(4);
     // A terminal sends Ctrl-C to the whole group.
