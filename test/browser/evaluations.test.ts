@@ -23,7 +23,7 @@ let stack: LocalStack;
 it.beforeAll(async ({ shared }) => {
   site = await openTenantPage(shared, { lend: true });
   stack = site.stack;
-}, 300_000);
+});
 
 afterAll(() => site?.stop());
 
@@ -70,7 +70,7 @@ describe("an evaluation", PATIENT, () => {
     const evaluation = { kind: "evaluation", environment: "cartpole", policies: ["cartpole"], episodes: 20 } as const;
     await finish({ ...evaluation, seed: 2 });
     recorded = await finish({ ...evaluation, record: 2 });
-  }, 300_000);
+  });
 
   const replayOf = (page: Page) => page.getByRole("group", { name: "Replay" });
   const step = (page: Page) => replayOf(page).getByRole("slider", { name: "Step" });

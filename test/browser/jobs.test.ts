@@ -32,7 +32,7 @@ it.beforeAll(async ({ shared }) => {
   const { id } = await client.call(endpoints.createJob, { body });
   traced = await waitForJob(stack, id, ["succeeded", "failed"]);
   expect(traced.problem).toBe(null);
-}, 300_000);
+});
 
 afterAll(() => site?.stop());
 

@@ -27,7 +27,7 @@ it.beforeAll(async ({ shared }) => {
   await finish({ kind: "tuning", kernel: "gemm", shape: { m: 64, n: 64, k: 64 }, budgetMs: 5_000 });
   await finish({ kind: "benchmark", kernel: "gemm", shape: { m: 96, n: 96, k: 96 }, iterations: 20 });
   [rival, wrong] = [await submit(textbook), await submit(broken)];
-}, 300_000);
+});
 
 afterAll(() => site?.stop());
 

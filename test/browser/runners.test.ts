@@ -33,7 +33,7 @@ it.beforeAll(async ({ shared }) => {
   const job = { id: (await client.call(endpoints.createJob, { body })).id };
   const events = client.stream(endpoints.streamJobEvents, { params: job, schema: JobEvent });
   for await (const { data } of events) if (data.type === "failed") throw new Error(data.detail ?? "the job failed");
-}, 300_000);
+});
 
 /** A runner that a failed test has left draining or shared would hold up the files that follow. */
 afterAll(async () => {

@@ -16,7 +16,7 @@ let stack: LocalStack;
 it.beforeAll(async ({ shared }) => {
   site = openOperatorPage(shared);
   stack = site.stack;
-}, 300_000);
+});
 
 afterAll(() => site?.stop());
 

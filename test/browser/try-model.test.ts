@@ -22,7 +22,7 @@ it.beforeAll(async ({ shared }) => {
   stack = site.stack;
   for (const model of ["lenet5", "dncnn5", "bearing-fault"]) await placeModel(stack, model);
   readKey = (await stack.client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;
-}, 300_000);
+});
 
 afterAll(() => site?.stop());
 

@@ -186,7 +186,7 @@ describe("an export that was imported", () => {
 });
 
 describe("a file that no import could take", () => {
-  // Each of its three copies is of 97 MiB.
+  // It moves a file of 97 MiB three times.
   const patient = { timeout: 900_000 };
   it("is left out of the export, which names its model; it can be sent again after the import", patient, async () => {
     const content = new Blob([new Uint8Array(LIMITS.artifactBytes + 1)]);

@@ -11,7 +11,7 @@ import { childPids } from "../process/child-pids.ts";
 import { waitFor } from "./local-stack.ts";
 import { type Finished, npmStart, root, run, startArguments } from "./run-npm.ts";
 
-/** Of first starts, which compile and calibrate, on a machine that is several times slower. */
+/** Time limit of a first start, which compiles and calibrates, on a machine that is several times slower. */
 const PATIENCE_MS = 1_200_000;
 
 describe("npm start", { timeout: PATIENCE_MS }, () => {

@@ -17,7 +17,7 @@ const CASES: readonly KernelCase[] = [
   { kernel: "consensus-tally", shape: { ballots: 3, voters: 17, options: 5 }, mode: "stream", runs: 2 },
 ];
 
-test.each(CASES)("our $kernel answers a bench in $mode", { timeout: 300_000 }, async (input) => {
+test.each(CASES)("our $kernel answers a bench in $mode", async (input) => {
   const entry = await inProcess<KernelCase>(OURS, await installSoftwareGpu(CACHE_DIR))(input);
   try {
     expect(entry.opened.note).toMatch(/^[a-z-]+ \{.*\}$/);

@@ -26,7 +26,7 @@ beforeAll(async () => {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Attempt);
-}, 300_000);
+});
 
 test("WGSL that does not compile is reported with line and column", () => {
   expect(attempts[0]).toMatchObject({ kernel: "syntax", problem: { code: "kernel-invalid" } });

@@ -20,7 +20,7 @@ const watch = { signal: new AbortController().signal, onProgress: () => undefine
 test.each([
   ["species", { kind: "graph" }],
   ["genetic", { kind: "mlp", hidden: [4], outputActivation: "sigmoid" }],
-])("exclusive or is learnt by %s on a device", { timeout: 300_000 }, async (name, form) => {
+])("exclusive or is learnt by %s on a device", async (name, form) => {
   const [algorithm, network] = [Algorithm.parse({ name }), PolicyNetwork.parse(form)];
   for (const adapter of await openAdapters()) {
     const request = { environment: "xor", environmentDigest: null, network, algorithm, plan, checkpoint: null };
@@ -36,7 +36,7 @@ test.each([
 test.each([
   ["species", { kind: "graph" }],
   ["genetic", { kind: "mlp", hidden: [16] }],
-])("a pole is balanced by %s on the CPU", { timeout: 300_000 }, async (name, network) => {
+])("a pole is balanced by %s on the CPU", async (name, network) => {
   const task = { environment: "cartpole", generations: 20, episodes: 16, everyGenerations: 1, stopAt: 475 };
   const { solvedAt, fresh } = await learn({ ...task, network, algorithm: { name } }, 1);
   expect(solvedAt).not.toBeNull();

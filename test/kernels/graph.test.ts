@@ -45,12 +45,12 @@ test("a graph sums what leads to a node, and takes its sigmoid", () => {
   expect(outputs[1]).toBe(0.5);
 });
 
-test("a population of differing graphs rolls out as the reference does", { timeout: 300_000 }, async () => {
+test("a population of differing graphs rolls out as the reference does", async () => {
   const lengths = await expectReference(Array.from({ length: 70 }, (_, member) => memberRow(member)));
   expect(new Set(lengths).size).toBeGreaterThan(20);
 });
 
-test("a row of any numbers is a policy of some kind", { timeout: 300_000 }, async () => {
+test("a row of any numbers is a policy of some kind", async () => {
   const size = countParameters(network, cartpole);
   const rows = Array.from({ length: 64 }, (_, member) => {
     const nodes = seededUniform(13, member, size, 20);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const script = path.join(import.meta.dirname, "hrr/run-hrr.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script], { env });
   findings = JSON.parse(stdout) as Findings;
-}, 300_000);
+});
 
 test("[1, 2, 3, 4] bound to [5, 6, 7, 8] is [66, 68, 66, 60]", () => {
   expect(findings.checked).toHaveLength(2);

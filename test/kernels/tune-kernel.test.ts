@@ -27,7 +27,7 @@ beforeAll(async () => {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Attempt);
-}, 300_000);
+});
 
 function trialOf(variant: string, axes: object) {
   return attempts[0]?.found?.trials.find(

@@ -8,7 +8,7 @@ let fleet: DeviceFleet;
 beforeAll(async () => {
   const config = readConfig({ MILLRACE_RUNNER_DIR: CACHE_DIR, MILLRACE_GPU: "software" });
   fleet = await DeviceFleet.start(config, pino({ level: "silent" }));
-}, 300_000);
+});
 afterAll(() => fleet.stop());
 
 test("a kernel that GPU and CPU have is announced once, with the variants of both", () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await npm("install", "--package-lock-only");
   for (const name of ["install.mjs", "trim-packages.mjs"])
     await cp(join(import.meta.dirname, "../../src/local", name), join(folder, "src/local", name));
-}, 300_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function npm(...args: string[]): Promise<void> {
@@ -101,7 +101,7 @@ it("installs what running needs, then adds development to it, and removes the re
   expect(await files("onnxruntime-node")).toHaveLength(5);
   expect(await install("developing")).toContain(`Removed ${REMOVED_MB.developing} MB`);
   expect(await files("onnxruntime-node")).toEqual(ours);
-}, 300_000);
+});
 
 it("says which purpose it does not know", async () => {
   const { code, stderr } = await run(process.execPath, [join(folder, "src/local/install.mjs"), "walking"]);

@@ -225,7 +225,7 @@ describe("an inference", () => {
   });
 
   it("that gets no answer ends by its deadline, with a message to the runner", async () => {
-    // No slow answer before keeps a best effort from the runner.
+    // A best effort is sent even if slow answers before it predict a miss.
     const pending = infer({ budgetMs: 900, onMiss: "best-effort" });
     const { requestId } = await nextOffer();
     const reply = await pending;
@@ -240,7 +240,7 @@ describe("an inference", () => {
 
   it("whose caller goes away ends at the runner, and shows nothing", async () => {
     const leaving = new AbortController();
-    // One that waited for long before it left would show a silent runner.
+    // A caller that leaves after a long wait makes its runner count as silent.
     const clock = stopClock();
     const body = request({ budgetMs: 600_000 });
     const pending = fetchEdge("POST", "/v1/infer", { body, signal: leaving.signal });

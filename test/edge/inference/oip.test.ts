@@ -220,7 +220,7 @@ describe("an inference", () => {
     expect(budgetMs).toBeGreaterThan(LIMITS.oipBudgetMs);
     expect(priority).toBe(LIMITS.maxPriority);
     await bounded;
-    // No slow answer before keeps a best effort from the runner.
+    // A best effort is sent even if slow answers before it predict a miss.
     const late = post({ inputs: [jsonInput()], parameters: { budget_ms: 900, on_miss: "best-effort" } });
     await scripted.nextInfer();
     expect(await late).toMatchObject({ status: 503, json: { error: expect.stringContaining("budget") } });

@@ -286,7 +286,7 @@ describe("a request whose runner fails under it", () => {
 describe("a runner that stops answering", () => {
   it("is left for others, refuses at once where it is alone, and comes back with a probe", async () => {
     const [north, south] = [sites[0]!, sites[1]!];
-    // Longer than the edge waits for a probe. No slow answer before keeps a best effort from the runner.
+    // Longer than the edge waits for a probe. A best effort is sent even if slow answers before it predict a miss.
     const missed = at(north, { budgetMs: 2 * PROBE_MS, onMiss: "best-effort" });
     await north.scripted.nextInfer();
     expect(problemOf(await missed).code).toBe("budget-exceeded");

@@ -23,7 +23,7 @@ let findings: Findings;
 
 beforeAll(async () => {
   [findings] = (await runApart("../archive/run-archive.ts")) as [Findings];
-}, 300_000);
+});
 
 describe(`an archive on a GPU is that of ${PYRIBS.source}`, () => {
   for (const lanes of [7, 64, 256]) {

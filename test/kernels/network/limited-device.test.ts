@@ -22,7 +22,7 @@ beforeAll(async () => {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
-}, 300_000);
+});
 
 test("a network whose rows are too large for a binding is refused, and leaves no buffer", () => {
   expect(lines[0]).toEqual({ code: "invalid-model", triedTiles: false, liveBytes: 0 });

@@ -5,7 +5,7 @@ let lines: readonly unknown[] = [];
 
 beforeAll(async () => {
   lines = await runApart("run-arithmetic.ts");
-}, 300_000);
+});
 
 test("Philox4x32-10 gives the known answers of Random123's kat_vectors", () => {
   expect(lines.slice(0, 3)).toEqual([

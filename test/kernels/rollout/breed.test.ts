@@ -11,7 +11,7 @@ describe("a generation on a device", () => {
 
   beforeAll(async () => {
     lines = await runApart("run-breed.ts");
-  }, 300_000);
+  });
 
   test("is that of the reference, elites to the bit", () => {
     const { error, changedElites } = lines[0] as Record<"error" | "changedElites", number>;
@@ -33,7 +33,7 @@ describe("a generation on a device", () => {
   });
 });
 
-test("a generation on the CPU is that of the reference, whatever the threads", { timeout: 300_000 }, async () => {
+test("a generation on the CPU is that of the reference, whatever the threads", async () => {
   // Not a whole number of groups of sixteen.
   const network: PolicyNetwork = { kind: "mlp", hidden: [5], activation: "tanh", outputActivation: "none" };
   const members = 37;

@@ -9,7 +9,7 @@ describe("the rollout engine", () => {
 
   beforeAll(async () => {
     lines = await runApart("run-engine.ts");
-  }, 300_000);
+  });
 
   test("gives the same bits however episodes are dispatched, parted and kept", () => {
     expect(lines.slice(0, 3)).toEqual([1, 1, 3].map((waves) => ({ same: true, waves })));

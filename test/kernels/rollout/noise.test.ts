@@ -6,7 +6,7 @@ describe("noise of a population", () => {
 
   beforeAll(async () => {
     lines = await runApart("run-noise.ts");
-  }, 300_000);
+  });
 
   test("rows come back as they were put", () => {
     expect(lines[0]).toEqual({ rowsKept: true });

@@ -12,7 +12,7 @@ let fleet: DeviceFleet;
 beforeAll(async () => {
   const config = readConfig({ MILLRACE_RUNNER_DIR: CACHE_DIR, MILLRACE_GPU: "software" });
   fleet = await DeviceFleet.start(config, pino({ level: "silent" }));
-}, 300_000);
+});
 afterAll(() => fleet.stop());
 
 async function optimise(changes: object, abort = new AbortController()) {

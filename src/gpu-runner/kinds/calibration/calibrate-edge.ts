@@ -18,7 +18,7 @@ const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": 
 const SWEEP = [1, 8, LIMITS.edgeRows] as const;
 /** Most samples of one time; a calibration of fewer iterations has as few here. */
 const MOST_SAMPLES = 30;
-/** They take at least a second and a half; a calibration of fewer iterations has as few. */
+/** They take at least a second and a half; a calibration with fewer iterations sends only so many. */
 const BARE_REQUESTS = 300;
 /** Least extra duration of a repeating request over one that computes once, so that the round trip matters little. */
 const MEASURED_MS = 10;
